@@ -1,0 +1,1 @@
+//! Embeds the gate component: the contract is decided there and nowhere else.

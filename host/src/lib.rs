@@ -1,0 +1,25 @@
+//! Counterfoil: a two-step gate for the tools of AI agents.
+
+pub mod error;
+pub mod gate;
+pub mod host;
+pub mod native;
+pub mod owner;
+mod permit;
+pub mod plugin;
+pub mod policy;
+pub mod store;
+pub mod tool;
+
+#[cfg(feature = "program")]
+pub mod cli;
+#[cfg(feature = "program")]
+pub mod config;
+#[cfg(feature = "mcp")]
+pub mod transport;
+
+pub use error::{Error, ErrorKind};
+pub use host::{Host, HostBuilder, Incoming, Listing, Reply, Status};
+pub use native::NativeTool;
+pub use owner::Owner;
+pub use policy::Level;

@@ -1,0 +1,1 @@
+//! Native Rust functions as tools, under the same contract.

@@ -1,0 +1,1 @@
+//! Plug-ins: load, describe, call.

@@ -1,0 +1,134 @@
+//! What a tool is to the host, whether it lives in a sandbox or in a closure. A backend describes, previews and prepares;
+//! it runs only what a [`Permit`] allows.
+
+use crate::permit::Permit;
+use crate::policy::Level;
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One tool as its author declares it.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// `[a-zA-Z0-9_-]`, 1 to 64 characters.
+    pub name: String,
+    /// A short name for people.
+    pub title: Option<String>,
+    /// What it does, for the agent.
+    pub description: String,
+    /// JSON Schema of the arguments: JSON text, an object.
+    pub input_schema: String,
+    /// JSON Schema of the outcome's details, where promised.
+    pub output_schema: Option<String>,
+    /// The most that any call can need.
+    pub level: Level,
+    /// Whether every call is at `level`, whatever its plan says.
+    pub critical: bool,
+}
+
+/// What a call would do, as its tool says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// One sentence for the person who confirms.
+    pub summary: String,
+    /// The same, structured: JSON text, an object.
+    pub details: String,
+    /// What that person should know before agreeing.
+    pub warnings: Vec<String>,
+    /// The level of this very call, where it is lower than the tool's.
+    pub level: Option<Level>,
+    /// What the plan rests on, up to 1 KiB; comes back to the run.
+    pub precondition: Option<String>,
+}
+
+/// What a run did, as its tool says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// One sentence: what happened.
+    pub message: String,
+    /// The same, structured: JSON text, an object.
+    pub details: String,
+}
+
+/// Whether a failed run changed anything, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Nothing changed.
+    None,
+    /// Something changed, not everything.
+    Partial,
+    /// Not known.
+    Unknown,
+}
+
+/// Why there is no plan or no outcome. The texts are for the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolError {
+    /// The backend has no tool of that name.
+    UnknownTool,
+    /// The arguments fit the schema but make no sense.
+    InvalidArguments(String),
+    /// The tool is able but will not.
+    Refused(String),
+    /// It went wrong: the tool's own words.
+    Failed { message: String, effect: Effect },
+    /// The sandbox ended it, or a closure panicked.
+    Trapped(String),
+    /// Stopped at its deadline (a closure: given up on, and still running).
+    Deadline(String),
+    /// It returned more than it may, or what is not JSON.
+    OutputLimit(String),
+    /// The host could not even start it.
+    Unavailable(String),
+}
+
+/// What a run may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Power {
+    /// Nothing: previews, and every safe call.
+    ReadOnly,
+    /// What the operator granted.
+    Granted,
+}
+
+/// Hears how far a call is.
+pub trait Progress: Send + Sync {
+    /// A fraction from 0 to 1 where one is known, and a sentence.
+    fn report(&self, fraction: Option<f64>, message: &str);
+}
+
+/// A failed run: why, and what the host itself observed of its effect (`None`: nothing that changes anything was
+/// reachable or entered; otherwise `Unknown`).
+#[derive(Clone, Debug)]
+pub struct RunError {
+    /// Why.
+    pub error: ToolError,
+    /// What the host saw.
+    pub observed: Effect,
+}
+
+/// Where tools come from: a plug-in or native closures.
+#[async_trait]
+pub(crate) trait Backend: Send + Sync {
+    /// `files` for `[plugins.files]`, `native` for closures.
+    fn name(&self) -> &str;
+    /// The tools, under the backend's own names.
+    fn tools(&self) -> &[Declaration];
+    /// Digest of what would run for this tool: component and resolved grants, or the revision that a native tool states.
+    fn identity(&self, tool: &str) -> String;
+    /// Whether previews run in a sandbox that enforces that they change nothing.
+    fn enforced(&self) -> bool;
+    /// How long a run of this tool may take.
+    fn deadline(&self, tool: &str) -> Duration;
+    /// What a call would do. Canonical arguments.
+    async fn preview(&self, tool: &str, arguments: &str, progress: Option<Arc<dyn Progress>>) -> Result<Plan, ToolError>;
+    /// Gets a slot and an instance ready; nothing of the tool has run.
+    async fn prepare(&self, tool: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError>;
+}
+
+/// A run that is ready to start. Dropping it gives slot and instance back.
+#[async_trait]
+pub(crate) trait Prepared: Send {
+    /// Runs. The permit carries tool, arguments, level, precondition, operation id and time limit.
+    async fn execute(self: Box<Self>, permit: Permit, progress: Option<Arc<dyn Progress>>) -> Result<Outcome, RunError>;
+}

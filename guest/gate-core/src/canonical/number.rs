@@ -1,0 +1,146 @@
+//! Numbers: the exact decimal value that was sent, in the layout of ECMAScript's `Number::toString`.
+
+use alloc::string::String;
+use core::fmt::Write;
+use core::ops::Range;
+
+use super::Limits;
+use super::fault::{Fault, What};
+
+/// Up to this many digits before the point a number is written without an exponent (ECMA-262, `Number::toString`).
+const PLAIN_DIGITS: i64 = 21;
+/// Up to this many zeros between the point and the first digit a number is written without an exponent.
+const PLAIN_ZEROS: i64 = 5;
+
+/// A number as it is spelled: where its parts are in the text.
+#[derive(Debug)]
+pub(super) struct Number {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    negative: bool,
+    whole: Range<usize>,
+    fraction: Range<usize>,
+    /// Saturates far above every limit.
+    exponent: Option<i64>,
+}
+
+/// Reads the number at `start`, within the limits as it is spelled.
+pub(super) fn read(bytes: &[u8], start: usize, limits: &Limits) -> Result<Number, Fault> {
+    let at = |place: usize| bytes.get(place).copied();
+    let negative = at(start) == Some(b'-');
+    let whole = digits(bytes, start + usize::from(negative))?;
+    if whole.len() > 1 && at(whole.start) == Some(b'0') {
+        return Err(Fault::new(whole.start, What::LeadingZero));
+    }
+    let mut end = whole.end;
+    let mut fraction = end..end;
+    if at(end) == Some(b'.') {
+        fraction = digits(bytes, end + 1)?;
+        end = fraction.end;
+    }
+    let mut exponent = None;
+    if matches!(at(end), Some(b'e' | b'E')) {
+        let sign = at(end + 1).filter(|byte| matches!(byte, b'+' | b'-'));
+        let places = digits(bytes, end + 1 + usize::from(sign.is_some()))?;
+        end = places.end;
+        let magnitude = bytes.get(places).unwrap_or_default().iter().fold(0_i64, |value, digit| {
+            value.saturating_mul(10).saturating_add(i64::from(digit & 0x0f)).min(i64::from(u32::MAX) + 1)
+        });
+        exponent = Some(if sign == Some(b'-') { -magnitude } else { magnitude });
+    }
+    let characters = end - start;
+    if characters > limits.max_number as usize {
+        return Err(Fault::new(start, What::NumberTooLong { characters }));
+    }
+    if exponent.is_some_and(|exponent| exponent.unsigned_abs() > u64::from(limits.max_exponent)) {
+        return Err(Fault::new(start, What::Exponent));
+    }
+    Ok(Number { start, end, negative, whole, fraction, exponent })
+}
+
+/// One or more digits at `from`.
+fn digits(bytes: &[u8], from: usize) -> Result<Range<usize>, Fault> {
+    let rest = bytes.get(from..).unwrap_or_default();
+    match rest.iter().take_while(|byte| byte.is_ascii_digit()).count() {
+        0 if rest.is_empty() => Err(Fault::new(bytes.len(), What::End)),
+        0 => Err(Fault::new(from, What::DigitExpected)),
+        length => Ok(from..from + length),
+    }
+}
+
+impl Number {
+    /// Whether the canonical form is the spelling itself: integers in plain layout, but for `-0`.
+    pub(super) fn is_canonical(&self, text: &str) -> bool {
+        self.fraction.is_empty()
+            && self.exponent.is_none()
+            && self.whole.len() as i64 <= PLAIN_DIGITS
+            && !(self.negative && text.get(self.whole.clone()) == Some("0"))
+    }
+
+    /// Appends the canonical form. `digits` is room for work.
+    pub(super) fn write(
+        &self,
+        text: &str,
+        limits: &Limits,
+        digits: &mut String,
+        out: &mut String,
+    ) -> Result<(), Fault> {
+        let defect = || Fault::new(self.start, What::Defect);
+        digits.clear();
+        digits.push_str(text.get(self.whole.clone()).ok_or_else(defect)?);
+        digits.push_str(text.get(self.fraction.clone()).ok_or_else(defect)?);
+        let significant = digits.trim_start_matches('0');
+        // The value is 0.significant times ten to the power of `point`.
+        let leading_zeros = (digits.len() - significant.len()) as i64;
+        let point = self.whole.len() as i64 - leading_zeros + self.exponent.unwrap_or(0);
+        let significant = significant.trim_end_matches('0');
+
+        let start = out.len();
+        let exponent = layout(significant, point, self.negative, out).ok_or_else(defect)?;
+        if exponent.unsigned_abs() > u64::from(limits.max_exponent) {
+            return Err(Fault::new(self.start, What::ExponentCanonical));
+        }
+        let characters = out.len() - start;
+        if characters > limits.max_number as usize {
+            return Err(Fault::new(self.start, What::NumberTooLongCanonical { characters }));
+        }
+        Ok(())
+    }
+}
+
+/// ECMA-262, `Number::toString` with radix 10: `digits` are its s without zeros at either end, `point` is its n. Returns
+/// the exponent that was written, 0 where none was.
+fn layout(digits: &str, point: i64, negative: bool, out: &mut String) -> Option<i64> {
+    let length = digits.len() as i64;
+    if length == 0 {
+        out.push('0');
+        return Some(0);
+    }
+    if negative {
+        out.push('-');
+    }
+    if !(-PLAIN_ZEROS..=PLAIN_DIGITS).contains(&point) {
+        let (first, rest) = digits.split_at_checked(1)?;
+        out.push_str(first);
+        if !rest.is_empty() {
+            out.push('.');
+            out.push_str(rest);
+        }
+        write!(out, "e{:+}", point - 1).ok()?;
+        return Some(point - 1);
+    }
+    if point <= 0 {
+        out.push_str("0.");
+        out.extend((point..0).map(|_| '0'));
+        out.push_str(digits);
+    } else if point >= length {
+        out.push_str(digits);
+        out.extend((length..point).map(|_| '0'));
+    } else {
+        let (whole, fraction) = digits.split_at_checked(usize::try_from(point).ok()?)?;
+        out.push_str(whole);
+        out.push('.');
+        out.push_str(fraction);
+    }
+    Some(0)
+}

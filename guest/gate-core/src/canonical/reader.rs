@@ -1,0 +1,420 @@
+//! The one pass. Nothing here calls itself: nesting is a list of open frames, bounded by the depth limit.
+//!
+//! The draft is the canonical text with the members of each object in the order in which they came. A key that comes out
+//! of order marks its object, whose members are sorted when it closes; at the end one copy puts them all into order.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use super::fault::{Fault, Malformed, What, plain_key};
+use super::order::{Key, Member, Shuffled, arrange, compare};
+use super::{Limits, is_token, number, text};
+
+/// What is being read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rules<'a> {
+    /// Arguments of a call, into canonical form. `confirm`: the key that is taken out at top level.
+    Arguments { confirm: Option<&'a str> },
+    /// Any JSON value, spelled as it was sent.
+    AsSent,
+}
+
+impl<'a> Rules<'a> {
+    fn confirm(self) -> Option<&'a str> {
+        match self {
+            Self::Arguments { confirm } => confirm,
+            Self::AsSent => None,
+        }
+    }
+}
+
+/// What was read.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) text: String,
+    pub(super) token: Option<String>,
+    pub(super) malformed: Option<Malformed>,
+    pub(super) keys: Option<Vec<String>>,
+}
+
+/// An object or array that is open.
+#[derive(Debug)]
+struct Frame {
+    object: bool,
+    /// Where its inside starts in the draft.
+    start: usize,
+    /// Its first member in `members`.
+    first: usize,
+    /// Whether each key so far came behind the one before.
+    ordered: bool,
+}
+
+/// How much there was before the confirm parameter, whose value is cut off again.
+#[derive(Debug)]
+struct Mark {
+    draft: usize,
+    shuffled: usize,
+    sorted: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    rules: Rules<'a>,
+    limits: &'a Limits,
+    draft: String,
+    /// Keys that were spelled with escapes.
+    unescaped: String,
+    frames: Vec<Frame>,
+    /// Members of the open objects.
+    members: Vec<Member>,
+    shuffled: Vec<Shuffled>,
+    /// Members of the shuffled objects, in order.
+    sorted: Vec<Member>,
+    /// Room for a number's digits.
+    digits: String,
+    /// Set while the value of the confirm parameter is read.
+    confirming: Option<Mark>,
+    confirmed: bool,
+    token: Option<String>,
+    malformed: Option<Malformed>,
+    keys: Option<Vec<String>>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str, rules: Rules<'a>, limits: &'a Limits) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            rules,
+            limits,
+            draft: String::new(),
+            unescaped: String::new(),
+            frames: Vec::new(),
+            members: Vec::new(),
+            shuffled: Vec::new(),
+            sorted: Vec::new(),
+            digits: String::new(),
+            confirming: None,
+            confirmed: false,
+            token: None,
+            malformed: None,
+            keys: None,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<Output, Fault> {
+        self.start()?;
+        'value: loop {
+            match self.significant() {
+                Some(b'{') => {
+                    self.open(true)?;
+                    if self.significant() != Some(b'}') {
+                        self.key()?;
+                        continue 'value;
+                    }
+                    self.close()?;
+                }
+                Some(b'[') => {
+                    self.open(false)?;
+                    if self.significant() != Some(b']') {
+                        continue 'value;
+                    }
+                    self.close()?;
+                }
+                Some(b'"') => self.string_value()?,
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                Some(b't') => self.word("true")?,
+                Some(b'f') => self.word("false")?,
+                Some(b'n') => self.word("null")?,
+                Some(_) => return Err(self.fault(What::ValueExpected)),
+                None => return Err(self.fault(What::End)),
+            }
+            // A value is complete: what may follow depends on what it is in.
+            loop {
+                let Some(frame) = self.frames.last() else { return self.finish() };
+                let object = frame.object;
+                if self.frames.len() == 1
+                    && let Some(mark) = self.confirming.take()
+                {
+                    self.take_confirm_parameter(&mark);
+                }
+                match self.significant() {
+                    Some(b',') if object => {
+                        self.at += 1;
+                        self.key()?;
+                        continue 'value;
+                    }
+                    Some(b',') => {
+                        self.at += 1;
+                        self.draft.push(',');
+                        continue 'value;
+                    }
+                    Some(b'}') if object => self.close()?,
+                    Some(b']') if !object => self.close()?,
+                    Some(_) if object => return Err(self.fault(What::CommaOrBraceExpected)),
+                    Some(_) => return Err(self.fault(What::CommaOrBracketExpected)),
+                    None => return Err(self.fault(What::End)),
+                }
+            }
+        }
+    }
+
+    /// What can be said of the text before anything is read.
+    fn start(&mut self) -> Result<(), Fault> {
+        let bytes = self.bytes.len();
+        let arguments = matches!(self.rules, Rules::Arguments { .. });
+        if arguments && bytes > self.limits.max_bytes as usize {
+            return Err(self.fault(What::TooLong { bytes }));
+        }
+        if self.text.starts_with('\u{feff}') {
+            return Err(self.fault(What::ByteOrderMark));
+        }
+        match self.significant() {
+            None => return Err(self.fault(What::Empty)),
+            Some(b'[' | b'"' | b't' | b'f' | b'-' | b'0'..=b'9') if arguments => {
+                return Err(self.fault(What::NotAnObject));
+            }
+            Some(_) => {}
+        }
+        self.draft.reserve(bytes);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Output, Fault> {
+        if self.significant().is_some() {
+            return Err(self.fault(What::TextBehind));
+        }
+        let mut text = self.draft;
+        if !self.shuffled.is_empty() {
+            text = arrange(&text, &mut self.shuffled, &self.sorted).ok_or(Fault::new(self.at, What::Defect))?;
+        }
+        if matches!(self.rules, Rules::Arguments { .. }) {
+            if text == "null" {
+                text = "{}".to_string();
+            }
+            let bytes = text.len();
+            if bytes > self.limits.max_bytes as usize {
+                return Err(Fault::new(0, What::TooLongCanonical { bytes }));
+            }
+        }
+        Ok(Output { text, token: self.token, malformed: self.malformed, keys: self.keys })
+    }
+
+    fn fault(&self, what: What) -> Fault {
+        Fault::new(self.at, what)
+    }
+
+    /// Goes to the next byte that is not white space, and looks at it.
+    fn significant(&mut self) -> Option<u8> {
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                byte => return byte.copied(),
+            }
+        }
+    }
+
+    /// Copies the next `length` bytes of the text.
+    fn copy(&mut self, length: usize) -> Result<&'a str, Fault> {
+        let part = self.text.get(self.at..self.at + length).ok_or_else(|| self.fault(What::Defect))?;
+        self.draft.push_str(part);
+        self.at += length;
+        Ok(part)
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), Fault> {
+        if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes())) {
+            return Err(self.fault(What::ValueExpected));
+        }
+        self.copy(word.len())?;
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), Fault> {
+        let number = number::read(self.bytes, self.at, self.limits)?;
+        if matches!(self.rules, Rules::AsSent) || number.is_canonical(self.text) {
+            self.copy(number.end - number.start)?;
+            return Ok(());
+        }
+        self.at = number.end;
+        number.write(self.text, self.limits, &mut self.digits, &mut self.draft)
+    }
+
+    fn string_value(&mut self) -> Result<(), Fault> {
+        let (at, start) = (self.at, self.draft.len());
+        self.string(false)?;
+        self.refuse_token(at, start)
+    }
+
+    /// Refuses a token in the literal that was just written, unless this is the place for one.
+    fn refuse_token(&self, at: usize, start: usize) -> Result<(), Fault> {
+        if matches!(self.rules, Rules::AsSent) || self.confirming.is_some() {
+            return Ok(());
+        }
+        let literal = self.draft.as_bytes().get(start..).unwrap_or_default();
+        if text::contains_token(literal) { Err(Fault::new(at, What::Token)) } else { Ok(()) }
+    }
+
+    /// Reads a string and writes it to the draft; a key that has escapes also to `unescaped`.
+    fn string(&mut self, is_key: bool) -> Result<Key, Fault> {
+        self.copy(1)?;
+        let mut key = Key { start: self.draft.len(), end: 0, unescaped: false };
+        loop {
+            let run = self.copy(text::plain_run(self.bytes, self.at))?;
+            if key.unescaped {
+                self.unescaped.push_str(run);
+            }
+            match self.bytes.get(self.at) {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    let (character, length) = text::read_escape(self.bytes, self.at)?;
+                    if is_key {
+                        if !key.unescaped {
+                            let before = self.draft.get(key.start..).unwrap_or_default();
+                            key = Key { start: self.unescaped.len(), end: 0, unescaped: true };
+                            self.unescaped.push_str(before);
+                        }
+                        self.unescaped.push(character);
+                    }
+                    if matches!(self.rules, Rules::AsSent) {
+                        self.copy(length)?;
+                    } else {
+                        text::write_character(&mut self.draft, character);
+                        self.at += length;
+                    }
+                }
+                Some(&control) => return Err(self.fault(What::Control(control))),
+                None => return Err(self.fault(What::End)),
+            }
+        }
+        key.end = if key.unescaped { self.unescaped.len() } else { self.draft.len() };
+        self.copy(1)?;
+        Ok(key)
+    }
+
+    /// Reads a key and its colon.
+    fn key(&mut self) -> Result<(), Fault> {
+        match self.significant() {
+            Some(b'"') => {}
+            Some(_) => return Err(self.fault(What::KeyExpected)),
+            None => return Err(self.fault(What::End)),
+        }
+        let first = self.frames.last().map_or(0, |frame| frame.first);
+        let mark = Mark { draft: self.draft.len(), shuffled: self.shuffled.len(), sorted: self.sorted.len() };
+        if self.members.len() > first {
+            self.draft.push(',');
+        }
+        let (at, start) = (self.at, self.draft.len());
+        let key = self.string(true)?;
+        let name = key_text(&self.draft, &self.unescaped, key);
+        if self.frames.len() == 1 && self.rules.confirm() == Some(name) {
+            if self.confirmed {
+                return Err(Fault::new(at, What::Duplicate(plain_key(name))));
+            }
+            self.colon()?;
+            self.draft.truncate(mark.draft);
+            self.confirming = Some(mark);
+            self.confirmed = true;
+            return Ok(());
+        }
+        self.refuse_token(at, start)?;
+        if let Some(before) = self.members.get(first..).and_then(<[Member]>::last)
+            && compare(key_text(&self.draft, &self.unescaped, before.key), name) != Ordering::Less
+            && let Some(frame) = self.frames.last_mut()
+        {
+            frame.ordered = false;
+        }
+        self.members.push(Member { start, end: 0, key, at });
+        self.colon()?;
+        self.draft.push(':');
+        Ok(())
+    }
+
+    fn colon(&mut self) -> Result<(), Fault> {
+        match self.significant() {
+            Some(b':') => self.at += 1,
+            Some(_) => return Err(self.fault(What::ColonExpected)),
+            None => return Err(self.fault(What::End)),
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, object: bool) -> Result<(), Fault> {
+        if self.frames.len() >= self.limits.max_depth as usize {
+            return Err(self.fault(What::TooDeep));
+        }
+        self.copy(1)?;
+        self.frames.push(Frame { object, start: self.draft.len(), first: self.members.len(), ordered: true });
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Fault> {
+        if let Some(frame) = self.frames.pop()
+            && frame.object
+        {
+            if self.frames.is_empty() && matches!(self.rules, Rules::AsSent) {
+                let keys = self.members.iter().map(|member| key_text(&self.draft, &self.unescaped, member.key));
+                self.keys = Some(keys.map(String::from).collect());
+            }
+            if !frame.ordered {
+                self.sort(&frame)?;
+            }
+            self.members.truncate(frame.first);
+        }
+        self.copy(1)?;
+        Ok(())
+    }
+
+    /// Sorts the members of an object that closes, and refuses keys that are there twice.
+    fn sort(&mut self, frame: &Frame) -> Result<(), Fault> {
+        let (draft, unescaped) = (&self.draft, &self.unescaped);
+        let key = |member: &Member| key_text(draft, unescaped, member.key);
+        let members = self.members.get_mut(frame.first..).unwrap_or_default();
+        let mut end = draft.len();
+        for member in members.iter_mut().rev() {
+            member.end = end;
+            // The comma between this one and the one before is of neither.
+            end = member.start.saturating_sub(1);
+        }
+        members.sort_unstable_by(|a, b| compare(key(a), key(b)).then(a.start.cmp(&b.start)));
+        for pair in members.windows(2) {
+            if let [a, b] = pair
+                && key(a) == key(b)
+            {
+                return Err(Fault::new(b.at, What::Duplicate(plain_key(key(b)))));
+            }
+        }
+        if matches!(self.rules, Rules::Arguments { .. }) {
+            let first = self.sorted.len();
+            self.sorted.extend_from_slice(members);
+            let last = self.sorted.len();
+            self.shuffled.push(Shuffled { start: frame.start, end: draft.len(), first, last });
+        }
+        Ok(())
+    }
+
+    /// Takes the confirm parameter's value off the end of the draft and judges it.
+    fn take_confirm_parameter(&mut self, mark: &Mark) {
+        let literal = self.draft.get(mark.draft..).unwrap_or_default();
+        match literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some("") => {}
+            Some(token) if is_token(token) => self.token = Some(token.to_string()),
+            Some(_) => self.malformed = Some(Malformed::NotAToken),
+            None if literal == "null" => {}
+            None => self.malformed = Some(Malformed::NotAString),
+        }
+        self.draft.truncate(mark.draft);
+        self.shuffled.truncate(mark.shuffled);
+        self.sorted.truncate(mark.sorted);
+    }
+}
+
+fn key_text<'a>(draft: &'a str, unescaped: &'a str, key: Key) -> &'a str {
+    let text = if key.unescaped { unescaped } else { draft };
+    text.get(key.start..key.end).unwrap_or_default()
+}

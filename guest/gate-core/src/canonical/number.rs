@@ -24,6 +24,20 @@ pub(super) struct Number {
     exponent: Option<i64>,
 }
 
+/// The length of the number at `start` if it is an integer that is its own canonical form. Else [`read`] has to look.
+pub(super) fn plain_integer(bytes: &[u8], start: usize, limits: &Limits) -> Option<usize> {
+    let rest = bytes.get(start..)?;
+    let (sign, digits) = rest.strip_prefix(b"-").map_or((0, rest), |digits| (1, digits));
+    let length = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let plain = match digits.first()? {
+        b'1'..=b'9' => length as i64 <= PLAIN_DIGITS,
+        b'0' => length == 1 && sign == 0,
+        _ => false,
+    };
+    let ends = !matches!(digits.get(length), Some(b'.' | b'e' | b'E'));
+    (plain && ends && sign + length <= limits.max_number as usize).then_some(sign + length)
+}
+
 /// Reads the number at `start`, within the limits as it is spelled.
 pub(super) fn read(bytes: &[u8], start: usize, limits: &Limits) -> Result<Number, Fault> {
     let at = |place: usize| bytes.get(place).copied();
@@ -69,14 +83,6 @@ fn digits(bytes: &[u8], from: usize) -> Result<Range<usize>, Fault> {
 }
 
 impl Number {
-    /// Whether the canonical form is the spelling itself: integers in plain layout, but for `-0`.
-    pub(super) fn is_canonical(&self, text: &str) -> bool {
-        self.fraction.is_empty()
-            && self.exponent.is_none()
-            && self.whole.len() as i64 <= PLAIN_DIGITS
-            && !(self.negative && text.get(self.whole.clone()) == Some("0"))
-    }
-
     /// Appends the canonical form. `digits` is room for work.
     pub(super) fn write(
         &self,

@@ -4,6 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
+use super::fault::{Fault, What, plain_key};
+
 /// Where an unescaped key is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
@@ -15,22 +17,160 @@ pub(super) struct Key {
 
 /// One member of an object: where it is in the draft, key to value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
-    pub(super) start: usize,
+struct Member {
+    start: usize,
     /// Known once its object is closed.
-    pub(super) end: usize,
-    pub(super) key: Key,
+    end: usize,
+    key: Key,
     /// Where its key is in the text that was sent.
-    pub(super) at: usize,
+    at: usize,
 }
 
 /// An object whose members came out of order: where its inside is in the draft, and its members in order.
 #[derive(Debug)]
-pub(super) struct Shuffled {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) first: usize,
-    pub(super) last: usize,
+struct Shuffled {
+    start: usize,
+    end: usize,
+    first: usize,
+    last: usize,
+}
+
+/// How many shuffled objects there were at some time.
+#[derive(Debug)]
+pub(super) struct Mark {
+    shuffled: usize,
+    sorted: usize,
+}
+
+/// The members of objects, as ranges of the draft.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    /// Of the objects that are open.
+    open: Vec<Member>,
+    /// Of the shuffled objects that are closed, in order.
+    sorted: Vec<Member>,
+    shuffled: Vec<Shuffled>,
+    /// Keys that were spelled with escapes.
+    pub(super) unescaped: String,
+}
+
+impl Members {
+    /// How many there are of open objects: where the next one will be.
+    pub(super) fn next(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(super) fn key<'a>(&'a self, draft: &'a str, key: Key) -> &'a str {
+        key_in(draft, &self.unescaped, key)
+    }
+
+    /// The keys from `first` on, as they came.
+    pub(super) fn keys(&self, first: usize, draft: &str) -> Vec<String> {
+        let members = self.open.get(first..).unwrap_or_default();
+        members.iter().map(|member| self.key(draft, member.key).into()).collect()
+    }
+
+    /// Adds a member to the object whose first member is `first`: its place in the draft, its key, and where that is in
+    /// the text. Returns whether its key comes behind the one before.
+    pub(super) fn push(&mut self, first: usize, start: usize, key: Key, at: usize, draft: &str) -> bool {
+        let before = self.open.get(first..).and_then(<[Member]>::last);
+        let ordered = before.is_none_or(|before| compare(self.key(draft, before.key), self.key(draft, key)).is_lt());
+        self.open.push(Member { start, end: 0, key, at });
+        ordered
+    }
+
+    /// Forgets the members of an object that closes.
+    pub(super) fn close(&mut self, first: usize) {
+        self.open.truncate(first);
+    }
+
+    /// Sorts the members of an object that is about to close at the end of the draft, and refuses keys that are there
+    /// twice. `inside`: where the inside of the object starts in the draft. `keep`: for [`arrange`](Self::arrange).
+    pub(super) fn sort(&mut self, first: usize, inside: usize, draft: &str, keep: bool) -> Result<(), Fault> {
+        let unescaped = &self.unescaped;
+        let key = |member: &Member| key_in(draft, unescaped, member.key);
+        let members = self.open.get_mut(first..).unwrap_or_default();
+        let mut end = draft.len();
+        for member in members.iter_mut().rev() {
+            member.end = end;
+            // The comma between this one and the one before is of neither.
+            end = member.start.saturating_sub(1);
+        }
+        members.sort_unstable_by(|a, b| compare(key(a), key(b)).then(a.start.cmp(&b.start)));
+        for pair in members.windows(2) {
+            if let [a, b] = pair
+                && key(a) == key(b)
+            {
+                return Err(Fault::new(b.at, What::Duplicate(plain_key(key(b)))));
+            }
+        }
+        if keep {
+            let before = self.sorted.len();
+            self.sorted.extend_from_slice(members);
+            let last = self.sorted.len();
+            self.shuffled.push(Shuffled { start: inside, end: draft.len(), first: before, last });
+        }
+        Ok(())
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark { shuffled: self.shuffled.len(), sorted: self.sorted.len() }
+    }
+
+    /// Forgets the shuffled objects that came behind the mark.
+    pub(super) fn back_to(&mut self, mark: &Mark) {
+        self.shuffled.truncate(mark.shuffled);
+        self.sorted.truncate(mark.sorted);
+    }
+
+    /// Copies the draft with the members of the shuffled objects in order. Every byte is copied once, however deep the
+    /// objects are nested. None: the ranges contradict each other.
+    pub(super) fn arrange(&mut self, draft: String) -> Option<String> {
+        if self.shuffled.is_empty() {
+            return Some(draft);
+        }
+        self.shuffled.sort_unstable_by_key(|object| object.start);
+        let mut out = String::with_capacity(draft.len());
+        let mut open = Vec::<Open>::new();
+        // The part of the draft that comes next.
+        let (mut start, mut end) = (0, draft.len());
+        loop {
+            // A part starts before the inside of the objects in it; a first member starts where the inside of its own
+            // object does.
+            let next = self.shuffled.partition_point(|object| object.start <= start);
+            if let Some(object) = self.shuffled.get(next).filter(|object| object.start < end) {
+                out.push_str(draft.get(start..object.start)?);
+                open.push(Open { next: object.first, last: object.last, behind: (object.end, end) });
+            } else {
+                out.push_str(draft.get(start..end)?);
+                if open.last().is_some_and(|open| open.next < open.last) {
+                    out.push(',');
+                }
+            }
+            let Some(object) = open.last_mut() else { break };
+            if object.next < object.last {
+                let member = self.sorted.get(object.next)?;
+                object.next += 1;
+                (start, end) = (member.start, member.end);
+            } else {
+                (start, end) = object.behind;
+                open.pop();
+            }
+        }
+        (out.len() == draft.len()).then_some(out)
+    }
+}
+
+/// A shuffled object that is being written: the members that are still to come, and the part of the draft behind it.
+struct Open {
+    next: usize,
+    last: usize,
+    behind: (usize, usize),
+}
+
+fn key_in<'a>(draft: &'a str, unescaped: &'a str, key: Key) -> &'a str {
+    let text = if key.unescaped { unescaped } else { draft };
+    text.get(key.start..key.end).unwrap_or_default()
 }
 
 /// Compares two keys by their UTF-16 code units.
@@ -39,6 +179,7 @@ pub(super) struct Shuffled {
 /// and U+E000. So at the first byte that differs a leading byte of U+E000 to U+FFFF weighs more than every other. Where
 /// the bytes differ inside a character their leading bytes are the same, and the order is that of the bytes.
 pub(super) fn compare(left: &str, right: &str) -> Ordering {
+    let weight = |byte: u8| if matches!(byte, 0xee | 0xef) { byte | 0x10 } else { byte };
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     while let (Some((a, left_behind)), Some((b, right_behind))) =
         (left.split_first_chunk::<8>(), right.split_first_chunk::<8>())
@@ -48,49 +189,10 @@ pub(super) fn compare(left: &str, right: &str) -> Ordering {
         }
         (left, right) = (left_behind, right_behind);
     }
-    let weight = |byte: u8| if matches!(byte, 0xee | 0xef) { byte | 0x10 } else { byte };
-    left.iter().map(|&byte| weight(byte)).cmp(right.iter().map(|&byte| weight(byte)))
-}
-
-/// What `arrange` still has to write.
-enum Task {
-    /// A part of the draft.
-    Part { start: usize, end: usize },
-    /// Members, from `next` on; a comma first where one was written before.
-    Members { next: usize, last: usize, comma: bool },
-}
-
-/// Copies a draft with the members of its shuffled objects in order. Every byte is copied once, however deep the objects
-/// are nested. None: the ranges contradict each other.
-pub(super) fn arrange(draft: &str, objects: &mut [Shuffled], members: &[Member]) -> Option<String> {
-    objects.sort_unstable_by_key(|object| object.start);
-    let mut out = String::with_capacity(draft.len());
-    let mut tasks = Vec::new();
-    tasks.push(Task::Part { start: 0, end: draft.len() });
-    while let Some(task) = tasks.pop() {
-        match task {
-            Task::Part { start, end } => {
-                // A part starts before the inside of the objects in it; a first member starts where its own object does.
-                let next = objects.partition_point(|object| object.start <= start);
-                match objects.get(next).filter(|object| object.start < end) {
-                    None => out.push_str(draft.get(start..end)?),
-                    Some(object) => {
-                        out.push_str(draft.get(start..object.start)?);
-                        tasks.push(Task::Part { start: object.end, end });
-                        tasks.push(Task::Members { next: object.first, last: object.last, comma: false });
-                    }
-                }
-            }
-            Task::Members { next, last, comma } if next < last => {
-                let member = members.get(next)?;
-                if comma {
-                    out.push(',');
-                }
-                tasks.push(Task::Members { next: next + 1, last, comma: true });
-                tasks.push(Task::Part { start: member.start, end: member.end });
-            }
-            Task::Members { .. } => {}
+    for (&a, &b) in left.iter().zip(right) {
+        if a != b {
+            return weight(a).cmp(&weight(b));
         }
     }
-    (out.len() == draft.len()).then_some(out)
+    left.len().cmp(&right.len())
 }

@@ -5,10 +5,9 @@
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 use super::fault::{Fault, Malformed, What, plain_key};
-use super::order::{Key, Member, Shuffled, arrange, compare};
+use super::order::{Key, Mark, Members};
 use super::{Limits, is_token, number, text};
 
 /// What is being read.
@@ -30,7 +29,6 @@ impl<'a> Rules<'a> {
 }
 
 /// What was read.
-#[derive(Debug)]
 pub(super) struct Output {
     pub(super) text: String,
     pub(super) token: Option<String>,
@@ -44,21 +42,12 @@ struct Frame {
     object: bool,
     /// Where its inside starts in the draft.
     start: usize,
-    /// Its first member in `members`.
+    /// Its first member.
     first: usize,
     /// Whether each key so far came behind the one before.
     ordered: bool,
 }
 
-/// How much there was before the confirm parameter, whose value is cut off again.
-#[derive(Debug)]
-struct Mark {
-    draft: usize,
-    shuffled: usize,
-    sorted: usize,
-}
-
-#[derive(Debug)]
 pub(super) struct Reader<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -66,18 +55,12 @@ pub(super) struct Reader<'a> {
     rules: Rules<'a>,
     limits: &'a Limits,
     draft: String,
-    /// Keys that were spelled with escapes.
-    unescaped: String,
     frames: Vec<Frame>,
-    /// Members of the open objects.
-    members: Vec<Member>,
-    shuffled: Vec<Shuffled>,
-    /// Members of the shuffled objects, in order.
-    sorted: Vec<Member>,
+    members: Members,
     /// Room for a number's digits.
     digits: String,
-    /// Set while the value of the confirm parameter is read.
-    confirming: Option<Mark>,
+    /// Set while the value of the confirm parameter is read: what there was before, to which the draft is cut again.
+    confirming: Option<(usize, Mark)>,
     confirmed: bool,
     token: Option<String>,
     malformed: Option<Malformed>,
@@ -93,11 +76,8 @@ impl<'a> Reader<'a> {
             rules,
             limits,
             draft: String::new(),
-            unescaped: String::new(),
             frames: Vec::new(),
-            members: Vec::new(),
-            shuffled: Vec::new(),
-            sorted: Vec::new(),
+            members: Members::default(),
             digits: String::new(),
             confirming: None,
             confirmed: false,
@@ -139,9 +119,9 @@ impl<'a> Reader<'a> {
                 let Some(frame) = self.frames.last() else { return self.finish() };
                 let object = frame.object;
                 if self.frames.len() == 1
-                    && let Some(mark) = self.confirming.take()
+                    && let Some((draft, mark)) = self.confirming.take()
                 {
-                    self.take_confirm_parameter(&mark);
+                    self.take_confirm_parameter(draft, &mark);
                 }
                 match self.significant() {
                     Some(b',') if object => {
@@ -150,8 +130,7 @@ impl<'a> Reader<'a> {
                         continue 'value;
                     }
                     Some(b',') => {
-                        self.at += 1;
-                        self.draft.push(',');
+                        self.step(',');
                         continue 'value;
                     }
                     Some(b'}') if object => self.close()?,
@@ -189,10 +168,7 @@ impl<'a> Reader<'a> {
         if self.significant().is_some() {
             return Err(self.fault(What::TextBehind));
         }
-        let mut text = self.draft;
-        if !self.shuffled.is_empty() {
-            text = arrange(&text, &mut self.shuffled, &self.sorted).ok_or(Fault::new(self.at, What::Defect))?;
-        }
+        let mut text = self.members.arrange(self.draft).ok_or(Fault::new(self.at, What::Defect))?;
         if matches!(self.rules, Rules::Arguments { .. }) {
             if text == "null" {
                 text = "{}".to_string();
@@ -227,6 +203,12 @@ impl<'a> Reader<'a> {
         Ok(part)
     }
 
+    /// Copies the next byte of the text, which is this character.
+    fn step(&mut self, character: char) {
+        self.draft.push(character);
+        self.at += 1;
+    }
+
     fn word(&mut self, word: &str) -> Result<(), Fault> {
         if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes())) {
             return Err(self.fault(What::ValueExpected));
@@ -236,8 +218,12 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> Result<(), Fault> {
+        if let Some(length) = number::plain_integer(self.bytes, self.at, self.limits) {
+            self.copy(length)?;
+            return Ok(());
+        }
         let number = number::read(self.bytes, self.at, self.limits)?;
-        if matches!(self.rules, Rules::AsSent) || number.is_canonical(self.text) {
+        if matches!(self.rules, Rules::AsSent) {
             self.copy(number.end - number.start)?;
             return Ok(());
         }
@@ -260,26 +246,28 @@ impl<'a> Reader<'a> {
         if text::contains_token(literal) { Err(Fault::new(at, What::Token)) } else { Ok(()) }
     }
 
-    /// Reads a string and writes it to the draft; a key that has escapes also to `unescaped`.
+    /// Reads a string and writes it to the draft; a key that has escapes also to the unescaped keys.
     fn string(&mut self, is_key: bool) -> Result<Key, Fault> {
-        self.copy(1)?;
-        let mut key = Key { start: self.draft.len(), end: 0, unescaped: false };
+        let start = self.draft.len() + 1;
+        let run = text::plain_run(self.bytes, self.at + 1);
+        if self.bytes.get(self.at + 1 + run) == Some(&b'"') {
+            self.copy(run + 2)?;
+            return Ok(Key { start, end: start + run, unescaped: false });
+        }
+        self.copy(run + 1)?;
+        let mut key = Key { start, end: 0, unescaped: false };
         loop {
-            let run = self.copy(text::plain_run(self.bytes, self.at))?;
-            if key.unescaped {
-                self.unescaped.push_str(run);
-            }
             match self.bytes.get(self.at) {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     let (character, length) = text::read_escape(self.bytes, self.at)?;
                     if is_key {
                         if !key.unescaped {
-                            let before = self.draft.get(key.start..).unwrap_or_default();
-                            key = Key { start: self.unescaped.len(), end: 0, unescaped: true };
-                            self.unescaped.push_str(before);
+                            let before = self.draft.get(start..).unwrap_or_default();
+                            key = Key { start: self.members.unescaped.len(), end: 0, unescaped: true };
+                            self.members.unescaped.push_str(before);
                         }
-                        self.unescaped.push(character);
+                        self.members.unescaped.push(character);
                     }
                     if matches!(self.rules, Rules::AsSent) {
                         self.copy(length)?;
@@ -291,9 +279,13 @@ impl<'a> Reader<'a> {
                 Some(&control) => return Err(self.fault(What::Control(control))),
                 None => return Err(self.fault(What::End)),
             }
+            let run = self.copy(text::plain_run(self.bytes, self.at))?;
+            if key.unescaped {
+                self.members.unescaped.push_str(run);
+            }
         }
-        key.end = if key.unescaped { self.unescaped.len() } else { self.draft.len() };
-        self.copy(1)?;
+        key.end = if key.unescaped { self.members.unescaped.len() } else { self.draft.len() };
+        self.step('"');
         Ok(key)
     }
 
@@ -305,31 +297,28 @@ impl<'a> Reader<'a> {
             None => return Err(self.fault(What::End)),
         }
         let first = self.frames.last().map_or(0, |frame| frame.first);
-        let mark = Mark { draft: self.draft.len(), shuffled: self.shuffled.len(), sorted: self.sorted.len() };
-        if self.members.len() > first {
+        let draft = self.draft.len();
+        if self.members.next() > first {
             self.draft.push(',');
         }
         let (at, start) = (self.at, self.draft.len());
         let key = self.string(true)?;
-        let name = key_text(&self.draft, &self.unescaped, key);
+        let name = self.members.key(&self.draft, key);
         if self.frames.len() == 1 && self.rules.confirm() == Some(name) {
             if self.confirmed {
                 return Err(Fault::new(at, What::Duplicate(plain_key(name))));
             }
             self.colon()?;
-            self.draft.truncate(mark.draft);
-            self.confirming = Some(mark);
+            self.draft.truncate(draft);
+            self.confirming = Some((draft, self.members.mark()));
             self.confirmed = true;
             return Ok(());
         }
         self.refuse_token(at, start)?;
-        if let Some(before) = self.members.get(first..).and_then(<[Member]>::last)
-            && compare(key_text(&self.draft, &self.unescaped, before.key), name) != Ordering::Less
-            && let Some(frame) = self.frames.last_mut()
-        {
-            frame.ordered = false;
+        let ordered = self.members.push(first, start, key, at, &self.draft);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.ordered &= ordered;
         }
-        self.members.push(Member { start, end: 0, key, at });
         self.colon()?;
         self.draft.push(':');
         Ok(())
@@ -348,59 +337,30 @@ impl<'a> Reader<'a> {
         if self.frames.len() >= self.limits.max_depth as usize {
             return Err(self.fault(What::TooDeep));
         }
-        self.copy(1)?;
-        self.frames.push(Frame { object, start: self.draft.len(), first: self.members.len(), ordered: true });
+        self.step(if object { '{' } else { '[' });
+        self.frames.push(Frame { object, start: self.draft.len(), first: self.members.next(), ordered: true });
         Ok(())
     }
 
     fn close(&mut self) -> Result<(), Fault> {
-        if let Some(frame) = self.frames.pop()
-            && frame.object
-        {
-            if self.frames.is_empty() && matches!(self.rules, Rules::AsSent) {
-                let keys = self.members.iter().map(|member| key_text(&self.draft, &self.unescaped, member.key));
-                self.keys = Some(keys.map(String::from).collect());
+        let Some(frame) = self.frames.pop() else { return Err(self.fault(What::Defect)) };
+        if frame.object {
+            let as_sent = matches!(self.rules, Rules::AsSent);
+            if as_sent && self.frames.is_empty() {
+                self.keys = Some(self.members.keys(frame.first, &self.draft));
             }
             if !frame.ordered {
-                self.sort(&frame)?;
+                self.members.sort(frame.first, frame.start, &self.draft, !as_sent)?;
             }
-            self.members.truncate(frame.first);
+            self.members.close(frame.first);
         }
-        self.copy(1)?;
-        Ok(())
-    }
-
-    /// Sorts the members of an object that closes, and refuses keys that are there twice.
-    fn sort(&mut self, frame: &Frame) -> Result<(), Fault> {
-        let (draft, unescaped) = (&self.draft, &self.unescaped);
-        let key = |member: &Member| key_text(draft, unescaped, member.key);
-        let members = self.members.get_mut(frame.first..).unwrap_or_default();
-        let mut end = draft.len();
-        for member in members.iter_mut().rev() {
-            member.end = end;
-            // The comma between this one and the one before is of neither.
-            end = member.start.saturating_sub(1);
-        }
-        members.sort_unstable_by(|a, b| compare(key(a), key(b)).then(a.start.cmp(&b.start)));
-        for pair in members.windows(2) {
-            if let [a, b] = pair
-                && key(a) == key(b)
-            {
-                return Err(Fault::new(b.at, What::Duplicate(plain_key(key(b)))));
-            }
-        }
-        if matches!(self.rules, Rules::Arguments { .. }) {
-            let first = self.sorted.len();
-            self.sorted.extend_from_slice(members);
-            let last = self.sorted.len();
-            self.shuffled.push(Shuffled { start: frame.start, end: draft.len(), first, last });
-        }
+        self.step(if frame.object { '}' } else { ']' });
         Ok(())
     }
 
     /// Takes the confirm parameter's value off the end of the draft and judges it.
-    fn take_confirm_parameter(&mut self, mark: &Mark) {
-        let literal = self.draft.get(mark.draft..).unwrap_or_default();
+    fn take_confirm_parameter(&mut self, draft: usize, mark: &Mark) {
+        let literal = self.draft.get(draft..).unwrap_or_default();
         match literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
             Some("") => {}
             Some(token) if is_token(token) => self.token = Some(token.to_string()),
@@ -408,13 +368,7 @@ impl<'a> Reader<'a> {
             None if literal == "null" => {}
             None => self.malformed = Some(Malformed::NotAString),
         }
-        self.draft.truncate(mark.draft);
-        self.shuffled.truncate(mark.shuffled);
-        self.sorted.truncate(mark.sorted);
+        self.draft.truncate(draft);
+        self.members.back_to(mark);
     }
-}
-
-fn key_text<'a>(draft: &'a str, unescaped: &'a str, key: Key) -> &'a str {
-    let text = if key.unescaped { unescaped } else { draft };
-    text.get(key.start..key.end).unwrap_or_default()
 }

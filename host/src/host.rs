@@ -1,1 +1,279 @@
-//! The use cases: list, call. The one path by which a tool runs.
+//! The use cases: list, call. [`Host::call`] is the one path by which a tool runs, whichever transport it came through.
+//!
+//! It asks the gate everything that is a rule (what the arguments are, which level a call has, whether a token may be
+//! spent) and does what the answer says. A backend's `execute` demands a permit, which only a consume or a Tier-1
+//! decision makes (the module `permit` says how that is held). A call with a token is prepared, consumed, run and
+//! recorded in a task that the host keeps: whoever asked may go away, the run ends by its own end or its deadline and its
+//! outcome is recorded.
+
+mod answer;
+mod builder;
+mod listing;
+mod run;
+
+pub use builder::HostBuilder;
+pub use listing::Listing;
+
+use crate::gate::{Call, Gate, Readiness, Reason};
+use crate::permit::{self, Clearance, Clearing, Rules};
+use crate::policy::Level;
+use crate::schema::Schema;
+use crate::tool::{Backend, Declaration, Plan, Power, Progress};
+use crate::Owner;
+use answer::Answers;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::task::TaskTracker;
+
+/// A call as a transport hands it over.
+pub struct Incoming {
+    /// The authenticated principal that calls.
+    pub owner: Owner,
+    /// The name that the tool is listed under.
+    pub tool: String,
+    /// The arguments as they were sent: raw JSON text, the confirm parameter among them. Nothing may have parsed and
+    /// printed them again. Where the protocol had none: `{}`.
+    pub arguments: String,
+    /// Who wants to hear how far the call is.
+    pub progress: Option<Arc<dyn Progress>>,
+}
+
+/// The four shapes of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Nothing ran: here is what would, and the token.
+    ConfirmationRequired,
+    /// It ran.
+    Ok,
+    /// Nothing ran, nothing was spent.
+    Rejected,
+    /// It started and failed.
+    Failed,
+}
+
+impl Status {
+    /// As the payload says it: `confirmation_required`, `ok`, `rejected`, `failed`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ConfirmationRequired => "confirmation_required",
+            Self::Ok => "ok",
+            Self::Rejected => "rejected",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Whether a protocol should mark it as an error.
+    pub const fn is_error(self) -> bool {
+        matches!(self, Self::Rejected | Self::Failed)
+    }
+}
+
+/// The answer to a call.
+///
+/// No `Debug`: the payload of a confirmation carries a token.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// Which shape the payload has.
+    pub status: Status,
+    /// One JSON object without white space: deliver these bytes. Of a replay they are the stored ones.
+    pub payload: String,
+    /// Whether this is the stored outcome of an earlier call; to be said beside the payload, never inside it.
+    pub replayed: bool,
+    /// False: a confirmed call ran and its outcome, this payload, could not be stored. Say so beside the payload: a
+    /// later call with the same token cannot replay it.
+    pub kept: bool,
+    /// The run that this is about, where there was one.
+    pub operation_id: Option<String>,
+}
+
+/// A set of tools behind one gate. Cloning is cheap; clones are one host.
+#[derive(Clone)]
+pub struct Host {
+    inner: Arc<Inner>,
+}
+
+/// What the tasks of a host share.
+struct Inner {
+    gate: Gate,
+    confirm_parameter: String,
+    model_version: String,
+    tools: HashMap<String, Arc<Tool>>,
+    listings: Vec<Listing>,
+    runs: TaskTracker,
+}
+
+/// One tool in force.
+struct Tool {
+    backend: Arc<dyn Backend>,
+    declaration: Declaration,
+    rules: Rules,
+    /// Where no call of the tool needs a confirmation: the gate's word for it.
+    standing: Option<Clearance>,
+    schema: Schema,
+    revision: String,
+}
+
+impl Tool {
+    fn power(&self, level: Level) -> Power {
+        Power::of(self.rules.declared, level)
+    }
+
+    fn deadline(&self) -> Duration {
+        self.backend.deadline(&self.declaration.name)
+    }
+}
+
+/// The revision of a tool that is not there: what was previewed cannot run, what was recorded is still replayed.
+const ABSENT: &str = "absent";
+
+impl Host {
+    /// Starts a host around a gate.
+    pub fn builder(gate: Gate) -> HostBuilder {
+        HostBuilder::new(gate)
+    }
+
+    /// The tools, in the order in which they were given to the builder.
+    pub fn tools(&self) -> &[Listing] {
+        &self.inner.listings
+    }
+
+    /// The gate, for people's commands (`resolve`, `approvals`): nothing of it may be listed to agents.
+    pub fn gate(&self) -> &Gate {
+        &self.inner.gate
+    }
+
+    /// The argument that carries the token.
+    pub fn confirm_parameter(&self) -> &str {
+        &self.inner.confirm_parameter
+    }
+
+    /// The version of the risk model in force.
+    pub fn model_version(&self) -> &str {
+        &self.inner.model_version
+    }
+
+    /// Decides a call and runs it if it may run.
+    ///
+    /// Dropping the future cancels a preview or a call that needs no confirmation at once. A call that carries a token
+    /// is cancelled only before its run is being prepared; from then on it goes on without its caller, and the caller
+    /// learns the outcome by asking again with the same token.
+    pub async fn call(&self, incoming: Incoming) -> Reply {
+        let Incoming { owner, tool: name, arguments, progress } = incoming;
+        let inner = &self.inner;
+        let answers = Answers { gate: &inner.gate, tool: &name };
+        let request = match inner.gate.read(&arguments, &inner.confirm_parameter).await {
+            Ok(request) => request,
+            Err(rejection) => return answers.rejected(rejection).await,
+        };
+        let tool = inner.tools.get(&name).map(Arc::clone);
+        let call = Call {
+            owner: owner.as_str().to_owned(),
+            revision: tool.as_ref().map_or_else(|| ABSENT.to_owned(), |tool| tool.revision.clone()),
+            tool: name.clone(),
+            arguments: request.arguments,
+        };
+        match (request.token, tool) {
+            (Some(token), tool) => self.confirmed(&answers, tool, call, token, progress).await,
+            (None, Some(tool)) => self.unconfirmed(&answers, &tool, call, progress).await,
+            (None, None) => answers.unknown_tool().await,
+        }
+    }
+
+    /// A call with a token: decided without spending it, then handed to a task of the host's own.
+    async fn confirmed(
+        &self,
+        answers: &Answers<'_>,
+        tool: Option<Arc<Tool>>,
+        call: Call,
+        token: String,
+        progress: Option<Arc<dyn Progress>>,
+    ) -> Reply {
+        match self.inner.gate.check(&token, &call).await {
+            Err(error) => return answers.gate_error(error).await,
+            Ok(Readiness::Replay(replayed)) => return answers.replayed(replayed),
+            Ok(Readiness::Reject(rejection)) => return answers.rejected(rejection).await,
+            Ok(Readiness::Ready) => {}
+        }
+        let Some(tool) = tool else { return answers.unknown_tool().await };
+        if let Err(what) = tool.schema.check(&call.arguments) {
+            return answers.refuse(Reason::InvalidArguments, &what).await;
+        }
+        run::start(&self.inner, tool, call, token, progress).await
+    }
+
+    /// A call without a token: run at once, or previewed and then run or confirmed.
+    async fn unconfirmed(
+        &self,
+        answers: &Answers<'_>,
+        tool: &Tool,
+        call: Call,
+        progress: Option<Arc<dyn Progress>>,
+    ) -> Reply {
+        if let Err(what) = tool.schema.check(&call.arguments) {
+            return answers.refuse(Reason::InvalidArguments, &what).await;
+        }
+        if let Some(clearance) = &tool.standing {
+            return run::at_once(answers, tool, clearance, call, None, progress).await;
+        }
+        let plan = match tool.backend.preview(&call.tool, &call.arguments, progress.clone()).await {
+            Ok(plan) => plan,
+            Err(error) => return answers.not_planned(error).await,
+        };
+        match permit::clear(&self.inner.gate, tool.rules, plan.level).await {
+            Ok(Clearing::AtOnce(clearance)) => {
+                run::at_once(answers, tool, &clearance, call, plan.precondition, progress).await
+            }
+            Ok(Clearing::Confirm) => self.challenge(answers, &call, plan).await,
+            Err(error) => answers.bad_level(error).await,
+        }
+    }
+
+    /// Issues a confirmation.
+    async fn challenge(&self, answers: &Answers<'_>, call: &Call, plan: Plan) -> Reply {
+        let plan = match answers.plan(plan).await {
+            Ok(plan) => plan,
+            Err(refused) => return refused,
+        };
+        match self.inner.gate.issue(call, &plan).await {
+            Ok(challenge) => answers.confirmation_required(&plan, &challenge, &self.inner.confirm_parameter).await,
+            Err(error) => answers.gate_error(error).await,
+        }
+    }
+
+    /// Waits until every run that has started is over and recorded. A closure that never returns is waited for, too:
+    /// put a limit around this where there are such.
+    pub async fn drain(&self) {
+        self.inner.runs.wait().await;
+    }
+
+    /// Removes, every 60 s, what nobody can ask for any more, for as long as this host lives. Decisions never depend on
+    /// it. Call it once, on the runtime that should do the work.
+    pub fn keep_swept(&self) -> tokio::task::JoinHandle<()> {
+        /// How often.
+        const EVERY: Duration = Duration::from_secs(60);
+        /// Rows of one batch: short enough for no call to wait on it.
+        const BATCH: u32 = 256;
+        /// Batches of one round: the rest can wait for the next.
+        const BATCHES: u32 = 64;
+        let inner = Arc::downgrade(&self.inner);
+        tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(EVERY);
+            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                let Some(inner) = inner.upgrade() else { return };
+                for _ in 0..BATCHES {
+                    match inner.gate.sweep(BATCH).await {
+                        Ok(touched) if touched >= BATCH => tokio::task::yield_now().await,
+                        Ok(_) => break,
+                        Err(error) => {
+                            tracing::warn!("the store could not be swept and will be tried again: {error}");
+                            break;
+                        }
+                    }
+                }
+            }
+        })
+    }
+}

@@ -8,6 +8,7 @@ pub mod owner;
 mod permit;
 pub mod plugin;
 pub mod policy;
+mod schema;
 pub mod store;
 pub mod tool;
 

@@ -1,7 +1,23 @@
-//! What a run demands. Only `host.rs` can make one, from a consume or from a Tier-1 decision: the fields are private to
-//! this module and its constructors take what only those have.
+//! What a run demands, and the only ways to one.
+//!
+//! A backend's `execute` takes a [`Permit`]. Its fields, and those of a [`Clearance`], are private to this module, which
+//! has no constructor that trusts its caller: [`consume`] makes a permit out of the gate's `execute` decision alone,
+//! [`Clearance::permit`] out of a clearance, and [`clear`] makes a clearance only where the gate's `levels` say that the
+//! call is below `approval_required`. So no code outside this file, inside the crate or outside it, can have a permit
+//! that the gate did not agree to; and since neither type implements `Clone`, none serves two runs.
+//!
+//! The module is private to the crate, as is the trait that takes permits, so a user of the library cannot name either:
+//!
+//! ```compile_fail
+//! use counterfoil::permit::Permit;
+//! ```
+//! ```compile_fail
+//! use counterfoil::tool::{Backend, Prepared};
+//! ```
 
+use crate::gate::{self, Assurance, Call, Decision, Gate, GateError, Rejection, Replayed};
 use crate::policy::Level;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// The right to run one call, once.
@@ -12,4 +28,134 @@ pub(crate) struct Permit {
     level: Level,
     precondition: Option<String>,
     limit: Duration,
+}
+
+impl Permit {
+    /// The tool that may run, by the name that it is listed under.
+    pub(crate) fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// Canonical arguments: those that may run, and no others.
+    pub(crate) fn arguments(&self) -> &str {
+        &self.arguments
+    }
+
+    /// Unique to this run: `op_` and 24 characters.
+    pub(crate) fn operation_id(&self) -> &str {
+        &self.operation_id
+    }
+
+    /// The level at which the call was let through.
+    pub(crate) fn level(&self) -> Level {
+        self.level
+    }
+
+    /// What the plan rested on, for the tool to check.
+    pub(crate) fn precondition(&self) -> Option<&str> {
+        self.precondition.as_deref()
+    }
+
+    /// How long the run may take, from now.
+    pub(crate) fn limit(&self) -> Duration {
+        self.limit
+    }
+}
+
+/// The rules of one tool: what its author declares and what its operator says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) declared: Level,
+    pub(crate) critical: bool,
+    pub(crate) operator: Option<Level>,
+}
+
+/// The gate's word that a call may run without a confirmation, and at which level.
+pub(crate) struct Clearance {
+    level: Level,
+}
+
+impl Clearance {
+    /// The level of the call.
+    pub(crate) fn level(&self) -> Level {
+        self.level
+    }
+
+    /// The permit of one call. Fails where there is no randomness for its operation id.
+    pub(crate) fn permit(
+        &self,
+        tool: &str,
+        arguments: String,
+        precondition: Option<String>,
+        limit: Duration,
+    ) -> Result<Permit, getrandom::Error> {
+        let operation_id = operation_id()?;
+        Ok(Permit { tool: tool.to_owned(), arguments, operation_id, level: self.level, precondition, limit })
+    }
+}
+
+/// What the gate's levels say of a call without a token.
+pub(crate) enum Clearing {
+    /// It may run at once.
+    AtOnce(Clearance),
+    /// It needs a confirmation.
+    Confirm,
+}
+
+/// Asks the gate for the level of a call under a tool's rules; `planned` is what its plan states, if it was planned.
+///
+/// [`GateError::Misuse`]: the plan states more than the tool declares, or the operator lowers.
+pub(crate) async fn clear(gate: &Gate, rules: Rules, planned: Option<Level>) -> Result<Clearing, GateError> {
+    let operator = rules.operator.map(Into::into);
+    let level = gate.resolve_level(rules.declared.into(), rules.critical, operator, planned.map(Into::into)).await?;
+    Ok(match level {
+        gate::Level::ApprovalRequired => Clearing::Confirm,
+        gate::Level::Safe | gate::Level::Caution | gate::Level::Review => {
+            Clearing::AtOnce(Clearance { level: level.into() })
+        }
+    })
+}
+
+/// What a call with a token came to.
+pub(crate) enum Consumed {
+    /// The token is spent: run.
+    Run { permit: Permit, assurance: Assurance },
+    /// Deliver this again.
+    Replay(Replayed),
+    /// Run nothing and say why.
+    Reject(Rejection),
+}
+
+/// Spends a token, if the gate agrees: the run's time starts now.
+pub(crate) async fn consume(gate: &Gate, token: &str, call: &Call, limit: Duration) -> Result<Consumed, GateError> {
+    Ok(match gate.consume(token, call, limit).await? {
+        Decision::Replay(replayed) => Consumed::Replay(replayed),
+        Decision::Reject(rejection) => Consumed::Reject(rejection),
+        Decision::Execute(agreed) => Consumed::Run {
+            assurance: agreed.assurance,
+            permit: Permit {
+                tool: call.tool.clone(),
+                arguments: agreed.arguments,
+                operation_id: agreed.operation_id,
+                level: Level::ApprovalRequired,
+                precondition: agreed.precondition,
+                limit,
+            },
+        },
+    })
+}
+
+/// An operation id of the gate's form, for runs that need no confirmation: 120 random bits.
+fn operation_id() -> Result<String, getrandom::Error> {
+    const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let mut random = [0; 24];
+    getrandom::fill(&mut random)?;
+    let mut id = String::with_capacity(27);
+    id.push_str("op_");
+    for byte in random {
+        // Each symbol takes five of its byte's bits: uniform, since 32 divides 256.
+        let symbol = ALPHABET.get(usize::from(byte & 31)).copied().unwrap_or(b'a');
+        let _ = id.write_char(char::from(symbol));
+    }
+    Ok(id)
 }

@@ -1,6 +1,7 @@
 //! What a tool is to the host, whether it lives in a sandbox or in a closure. A backend describes, previews and prepares;
-//! it runs only what a [`Permit`] allows.
+//! it runs only what a permit allows.
 
+use crate::gate;
 use crate::permit::Permit;
 use crate::policy::Level;
 use async_trait::async_trait;
@@ -41,6 +42,34 @@ pub struct Plan {
     pub precondition: Option<String>,
 }
 
+impl Plan {
+    /// A plan of one sentence with its details (JSON text, an object; `{}` for none).
+    pub fn new(summary: impl Into<String>, details: impl Into<String>) -> Self {
+        Self { summary: summary.into(), details: details.into(), warnings: Vec::new(), level: None, precondition: None }
+    }
+
+    /// Adds what the person who confirms should know.
+    #[must_use]
+    pub fn warning(mut self, warning: impl Into<String>) -> Self {
+        self.warnings.push(warning.into());
+        self
+    }
+
+    /// States that this very call is milder than the tool can be.
+    #[must_use]
+    pub fn level(mut self, level: Level) -> Self {
+        self.level = Some(level);
+        self
+    }
+
+    /// States what the plan rests on, for `execute` to check: up to 1 KiB.
+    #[must_use]
+    pub fn precondition(mut self, precondition: impl Into<String>) -> Self {
+        self.precondition = Some(precondition.into());
+        self
+    }
+}
+
 /// What a run did, as its tool says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -48,6 +77,13 @@ pub struct Outcome {
     pub message: String,
     /// The same, structured: JSON text, an object.
     pub details: String,
+}
+
+impl Outcome {
+    /// An outcome of one sentence with its details (JSON text, an object; `{}` for none).
+    pub fn new(message: impl Into<String>, details: impl Into<String>) -> Self {
+        Self { message: message.into(), details: details.into() }
+    }
 }
 
 /// Whether a failed run changed anything, best first.
@@ -61,6 +97,16 @@ pub enum Effect {
     Unknown,
 }
 
+impl From<Effect> for gate::Effect {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::None => Self::None,
+            Effect::Partial => Self::Partial,
+            Effect::Unknown => Self::Unknown,
+        }
+    }
+}
+
 /// Why there is no plan or no outcome. The texts are for the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolError {
@@ -71,7 +117,12 @@ pub enum ToolError {
     /// The tool is able but will not.
     Refused(String),
     /// It went wrong: the tool's own words.
-    Failed { message: String, effect: Effect },
+    Failed {
+        /// What went wrong.
+        message: String,
+        /// Whether anything had changed by then.
+        effect: Effect,
+    },
     /// The sandbox ended it, or a closure panicked.
     Trapped(String),
     /// Stopped at its deadline (a closure: given up on, and still running).
@@ -91,14 +142,23 @@ pub enum Power {
     Granted,
 }
 
+impl Power {
+    /// What a run at `level` of a tool that is declared `declared` may change. A tool declared safe never gets more than
+    /// read-only grants, however its level was raised: "safe" is a fact and not the tool's word.
+    pub(crate) fn of(declared: Level, level: Level) -> Self {
+        if declared == Level::Safe || level == Level::Safe { Self::ReadOnly } else { Self::Granted }
+    }
+}
+
 /// Hears how far a call is.
 pub trait Progress: Send + Sync {
     /// A fraction from 0 to 1 where one is known, and a sentence.
     fn report(&self, fraction: Option<f64>, message: &str);
 }
 
-/// A failed run: why, and what the host itself observed of its effect (`None`: nothing that changes anything was
-/// reachable or entered; otherwise `Unknown`).
+/// A failed run: why, and what the host itself observed of its effect. `None`: the host knows that nothing changed, or
+/// takes the tool's own word for it; `Unknown`: something that changes things was within reach when the run was cut off.
+/// The caller is told the worse of this and the tool's word.
 #[derive(Clone, Debug)]
 pub struct RunError {
     /// Why.
@@ -112,12 +172,17 @@ pub struct RunError {
 pub(crate) trait Backend: Send + Sync {
     /// `files` for `[plugins.files]`, `native` for closures.
     fn name(&self) -> &str;
-    /// The tools, under the backend's own names.
+    /// The tools, under the names that they are listed by: a renamed tool is renamed here and in every call below.
     fn tools(&self) -> &[Declaration];
     /// Digest of what would run for this tool: component and resolved grants, or the revision that a native tool states.
     fn identity(&self, tool: &str) -> String;
     /// Whether previews run in a sandbox that enforces that they change nothing.
     fn enforced(&self) -> bool;
+    /// Whether an overdue run is stopped by the backend itself, which then answers [`ToolError::Deadline`]. Closures
+    /// cannot be stopped: the host gives up on them instead.
+    fn stoppable(&self) -> bool {
+        true
+    }
     /// How long a run of this tool may take.
     fn deadline(&self, tool: &str) -> Duration;
     /// What a call would do. Canonical arguments.

@@ -1,0 +1,272 @@
+//! Turns what a call came to into a reply. The shapes and the standing advice are the gate's; here is only which of them
+//! answers what, and what is said when the gate itself cannot.
+
+use super::{Reply, Status};
+use crate::gate::{
+    self, Assurance, Challenge, Failure, Gate, GateError, OutcomeStatus, Reason, Rejection, Replayed,
+};
+use crate::policy::Level;
+use crate::tool::{Effect, Outcome, Plan, RunError, ToolError};
+
+/// Answers about one tool.
+pub(super) struct Answers<'a> {
+    pub(super) gate: &'a Gate,
+    /// The name as it was called.
+    pub(super) tool: &'a str,
+}
+
+impl Answers<'_> {
+    /// A refusal that the host found.
+    pub(super) async fn refuse(&self, reason: Reason, what: &str) -> Reply {
+        match self.gate.refuse(reason, what).await {
+            Ok(rejection) => self.rejected(rejection).await,
+            Err(error) => self.broken(&error),
+        }
+    }
+
+    /// A refusal that the gate found.
+    pub(super) async fn rejected(&self, rejection: Rejection) -> Reply {
+        match self.gate.rejected(&self.named(), &rejection).await {
+            Ok(payload) => reply(Status::Rejected, payload),
+            Err(error) => self.broken(&error),
+        }
+    }
+
+    /// There is no such tool.
+    pub(super) async fn unknown_tool(&self) -> Reply {
+        self.refuse(Reason::UnknownTool, &format!("there is no tool \"{}\"", self.named())).await
+    }
+
+    /// The gate gave no decision: nothing runs.
+    pub(super) async fn gate_error(&self, error: GateError) -> Reply {
+        match error {
+            GateError::Rejected(rejection) => self.rejected(rejection).await,
+            GateError::Misuse(what) => {
+                tracing::error!(tool = self.tool, "the gate was used wrongly: {what}");
+                self.refuse(Reason::Unavailable, "the gate could not take the call").await
+            }
+            GateError::Fault(what) => {
+                tracing::error!(tool = self.tool, "the gate failed: {what}");
+                self.refuse(Reason::Unavailable, "the gate failed").await
+            }
+        }
+    }
+
+    /// The preview asked for more than the tool declares: a defect of the tool.
+    pub(super) async fn bad_level(&self, error: GateError) -> Reply {
+        match error {
+            GateError::Misuse(what) => {
+                tracing::error!(tool = self.tool, "a plan has a level that it cannot have: {what}");
+                self.refuse(Reason::Refused, &format!("the tool contradicts itself, and nothing was changed: {what}")).await
+            }
+            other => self.gate_error(other).await,
+        }
+    }
+
+    /// There is no plan: nothing ran, whatever the preview met with.
+    pub(super) async fn not_planned(&self, error: ToolError) -> Reply {
+        let (reason, what) = match error {
+            ToolError::UnknownTool => return self.unknown_tool().await,
+            ToolError::InvalidArguments(what) => (Reason::InvalidArguments, what),
+            ToolError::Refused(what) => (Reason::Refused, what),
+            ToolError::Unavailable(what) => (Reason::Unavailable, what),
+            ToolError::Failed { message: what, .. }
+            | ToolError::Trapped(what)
+            | ToolError::Deadline(what)
+            | ToolError::OutputLimit(what) => (Reason::Refused, format!("the preview failed and nothing was changed: {what}")),
+        };
+        self.refuse(reason, &what).await
+    }
+
+    /// A tool's plan as the gate takes it, or why it cannot be one.
+    pub(super) async fn plan(&self, plan: Plan) -> Result<gate::Plan, Reply> {
+        let settings = self.gate.settings();
+        let Plan { summary, details, warnings, precondition, level: _ } = plan;
+        let length = |limit: u32| usize::try_from(limit).unwrap_or(usize::MAX);
+        let fault = if summary.trim().is_empty() {
+            Some("the tool's preview has no summary".to_owned())
+        } else if precondition.as_ref().is_some_and(|text| text.len() > length(settings.max_precondition)) {
+            Some(format!("the tool's precondition is longer than {} bytes", settings.max_precondition))
+        } else {
+            None
+        };
+        let preview = match (fault, self.gate.compact(&details).await) {
+            (Some(fault), _) => return Err(self.bad_plan(fault).await),
+            (None, Err(GateError::Misuse(what))) => {
+                return Err(self.bad_plan(format!("the details of its plan are no good JSON: {what}")).await);
+            }
+            (None, Err(error)) => return Err(self.gate_error(error).await),
+            (None, Ok(preview)) if !preview.starts_with('{') => {
+                return Err(self.bad_plan("the details of its plan are not a JSON object".to_owned()).await);
+            }
+            (None, Ok(preview)) => preview,
+        };
+        let whole = summary.len()
+            + preview.len()
+            + warnings.iter().map(String::len).sum::<usize>()
+            + precondition.as_ref().map_or(0, String::len);
+        if whole > length(settings.max_plan) {
+            return Err(self.bad_plan(format!("its plan is longer than {} bytes", settings.max_plan)).await);
+        }
+        Ok(gate::Plan { summary, preview, warnings, precondition, needs: Assurance::TokenOnly, approvers: 0 })
+    }
+
+    async fn bad_plan(&self, what: String) -> Reply {
+        tracing::error!(tool = self.tool, "a plan cannot be used: {what}");
+        self.refuse(Reason::Refused, &format!("the preview failed and nothing was changed: {what}")).await
+    }
+
+    /// Here is what would run, and the token.
+    pub(super) async fn confirmation_required(
+        &self,
+        plan: &gate::Plan,
+        challenge: &Challenge,
+        confirm_parameter: &str,
+    ) -> Reply {
+        let level = Level::ApprovalRequired.into();
+        match self.gate.confirmation_required(self.tool, plan, challenge, level, confirm_parameter).await {
+            Ok(payload) => reply(Status::ConfirmationRequired, payload),
+            Err(error) => self.broken(&error),
+        }
+    }
+
+    /// The stored outcome, byte for byte.
+    pub(super) fn replayed(&self, replayed: Replayed) -> Reply {
+        Reply {
+            status: status(replayed.outcome.status),
+            payload: replayed.outcome.payload,
+            replayed: true,
+            kept: true,
+            operation_id: Some(replayed.operation_id),
+        }
+    }
+
+    /// What a run that was let through without a confirmation came to. What the tool refused, it has not begun.
+    pub(super) async fn unconfirmed(&self, ended: Result<Outcome, RunError>, cut_off: Effect) -> Reply {
+        match ended {
+            Err(RunError { error: ToolError::UnknownTool, .. }) => self.unknown_tool().await,
+            Err(RunError { error: ToolError::InvalidArguments(what), .. }) => {
+                self.refuse(Reason::InvalidArguments, &what).await
+            }
+            Err(RunError { error: ToolError::Refused(what), .. }) => self.refuse(Reason::Refused, &what).await,
+            Err(RunError { error: ToolError::Unavailable(what), .. }) => self.refuse(Reason::Unavailable, &what).await,
+            ended => {
+                let outcome = self.outcome(ended, cut_off, None).await;
+                reply(status(outcome.status), outcome.payload)
+            }
+        }
+    }
+
+    /// What a started run came to, as it is recorded and delivered. `cut_off`: what may have changed where the tool ended
+    /// well and its outcome cannot be delivered.
+    pub(super) async fn outcome(
+        &self,
+        ended: Result<Outcome, RunError>,
+        cut_off: Effect,
+        assurance: Option<Assurance>,
+    ) -> gate::Outcome {
+        let (failure, error, effect) = match ended {
+            Ok(outcome) => match self.succeeded(&outcome, assurance).await {
+                Ok(payload) => return gate::Outcome { status: OutcomeStatus::Ok, payload },
+                Err(what) => (Failure::OutputLimit, what, cut_off),
+            },
+            Err(RunError { error, observed }) => {
+                let (failure, text, word) = told(error);
+                (failure, text, word.max(observed))
+            }
+        };
+        let payload = match self.gate.failed(self.tool, failure, &error, effect.into(), assurance).await {
+            Ok(payload) => payload,
+            Err(fault) => {
+                tracing::error!(tool = self.tool, "the gate failed: {fault}");
+                self.plain_failure(failure, &error, effect)
+            }
+        };
+        gate::Outcome { status: OutcomeStatus::Failed, payload }
+    }
+
+    /// The payload of a run that ended well, or what is wrong with what it returned.
+    async fn succeeded(&self, outcome: &Outcome, assurance: Option<Assurance>) -> Result<String, String> {
+        let limit = self.gate.settings().max_output;
+        let over = |length: usize| u32::try_from(length).map_or(true, |length| length > limit);
+        if over(outcome.message.len().saturating_add(outcome.details.len())) {
+            return Err(format!("the tool returned more than {limit} bytes"));
+        }
+        match self.gate.ok(self.tool, &outcome.message, &outcome.details, assurance).await {
+            Ok(payload) if over(payload.len()) => Err(format!("the tool returned more than {limit} bytes")),
+            Ok(payload) => Ok(payload),
+            Err(GateError::Misuse(what)) => Err(format!("the tool returned details that cannot be delivered: {what}")),
+            Err(error) => {
+                tracing::error!(tool = self.tool, "the gate failed: {error}");
+                Err("the tool ended well and its details could not be delivered".to_owned())
+            }
+        }
+    }
+
+    /// The name as it may be repeated: one that is longer than any tool's is cut, visibly.
+    fn named(&self) -> String {
+        const LONGEST: usize = 64;
+        let length = self.tool.chars().count();
+        if length <= LONGEST {
+            return self.tool.to_owned();
+        }
+        let start: String = self.tool.chars().take(LONGEST).collect();
+        format!("{start}… ({length} characters)")
+    }
+
+    /// The gate cannot even word a refusal: nothing ran, and the host says so in the gate's shape.
+    fn broken(&self, error: &GateError) -> Reply {
+        tracing::error!(tool = self.tool, "the gate failed: {error}");
+        let payload = serde_json::json!({
+            "status": "rejected",
+            "tool": self.named(),
+            "error": "the gate failed and nothing was run: try again, and tell the operator if it stays so",
+            "reason": "unavailable",
+        });
+        reply(Status::Rejected, payload.to_string())
+    }
+
+    /// The same for a run that failed.
+    fn plain_failure(&self, failure: Failure, error: &str, effect: Effect) -> String {
+        let reason = match failure {
+            Failure::ToolError => "tool_error",
+            Failure::Trapped => "trapped",
+            Failure::Deadline => "deadline",
+            Failure::OutputLimit => "output_limit",
+        };
+        let effect = match effect {
+            Effect::None => "none",
+            Effect::Partial => "partial",
+            Effect::Unknown => "unknown",
+        };
+        serde_json::json!({"status": "failed", "tool": self.named(), "error": error, "reason": reason, "effect": effect})
+            .to_string()
+    }
+}
+
+/// A reply about something that was not a recorded run.
+pub(super) fn reply(status: Status, payload: String) -> Reply {
+    Reply { status, payload, replayed: false, kept: true, operation_id: None }
+}
+
+/// How a run ended, as the wire says it.
+pub(super) fn status(status: OutcomeStatus) -> Status {
+    match status {
+        OutcomeStatus::Ok => Status::Ok,
+        OutcomeStatus::Failed => Status::Failed,
+    }
+}
+
+/// A tool's error once it has started: why, in which words, and the tool's own word on its effect.
+fn told(error: ToolError) -> (Failure, String, Effect) {
+    match error {
+        ToolError::UnknownTool => (Failure::ToolError, "it has no tool of this name".to_owned(), Effect::None),
+        ToolError::InvalidArguments(what) | ToolError::Refused(what) | ToolError::Unavailable(what) => {
+            (Failure::ToolError, what, Effect::None)
+        }
+        ToolError::Failed { message, effect } => (Failure::ToolError, message, effect),
+        ToolError::Trapped(what) => (Failure::Trapped, what, Effect::None),
+        ToolError::Deadline(what) => (Failure::Deadline, what, Effect::None),
+        ToolError::OutputLimit(what) => (Failure::OutputLimit, what, Effect::None),
+    }
+}

@@ -1,0 +1,261 @@
+//! Puts a host together, or says why not: everything that could weaken the contract stops the start.
+
+use super::listing::{self, Listing};
+use super::{Host, Inner, Tool};
+use crate::gate::{Gate, GateError};
+use crate::native::{Native, NativeTool};
+use crate::permit::{self, Clearing, Rules};
+use crate::plugin::Plugin;
+use crate::policy::Level;
+use crate::schema::Schema;
+use crate::tool::{Backend, Declaration};
+use crate::{Error, ErrorKind};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use tokio_util::task::TaskTracker;
+
+/// Longest name of a tool, and of the confirm parameter: what MCP clients accept.
+const LONGEST_NAME: usize = 64;
+
+/// A host in the making.
+pub struct HostBuilder {
+    gate: Gate,
+    plugins: Vec<Plugin>,
+    natives: Vec<NativeTool>,
+    levels: Vec<(String, Level)>,
+    confirm_parameter: String,
+}
+
+impl HostBuilder {
+    pub(super) fn new(gate: Gate) -> Self {
+        Self {
+            gate,
+            plugins: Vec::new(),
+            natives: Vec::new(),
+            levels: Vec::new(),
+            confirm_parameter: "confirm_token".to_owned(),
+        }
+    }
+
+    /// Adds a plug-in's tools.
+    #[must_use]
+    pub fn plugin(mut self, plugin: Plugin) -> Self {
+        self.plugins.push(plugin);
+        self
+    }
+
+    /// Adds a native tool.
+    #[must_use]
+    pub fn native(mut self, tool: NativeTool) -> Self {
+        self.natives.push(tool);
+        self
+    }
+
+    /// Raises a tool, by the name that it is listed under: a floor under every one of its plans.
+    #[must_use]
+    pub fn level(mut self, tool: impl Into<String>, level: Level) -> Self {
+        self.levels.push((tool.into(), level));
+        self
+    }
+
+    /// The argument that carries the token; `confirm_token` unless said otherwise.
+    #[must_use]
+    pub fn confirm_parameter(mut self, name: impl Into<String>) -> Self {
+        self.confirm_parameter = name.into();
+        self
+    }
+
+    /// Starts the host.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`]: a name that is taken twice or is none, a schema that is none or has the confirm parameter,
+    /// a native tool that is incomplete or has a limit of zero. [`ErrorKind::Policy`]: a level that would lower, or for a
+    /// tool that there is not. [`ErrorKind::Gate`]: the gate failed.
+    pub async fn build(self) -> Result<Host, Error> {
+        let Self { gate, plugins, natives, levels, confirm_parameter } = self;
+        if !is_name(&confirm_parameter) {
+            return Err(config(format!(
+                "confirm parameter \"{}\" is no name: use 1 to 64 of a-z, A-Z, 0-9, _ and -",
+                confirm_parameter.escape_debug()
+            )));
+        }
+        let mut overrides = BTreeMap::new();
+        for (tool, level) in levels {
+            if overrides.insert(tool.clone(), level).is_some() {
+                return Err(policy(format!("tool \"{}\" is given a level twice: keep one", tool.escape_debug())));
+            }
+        }
+        let native = Arc::new(Native::new(natives)?);
+        let mut backends: Vec<Arc<dyn Backend>> = Vec::with_capacity(plugins.len() + 1);
+        for plugin in plugins {
+            backends.push(Arc::new(plugin));
+        }
+        backends.push(Arc::clone(&native) as Arc<dyn Backend>);
+
+        let model_version = gate.model_version().await.map_err(failed)?;
+        let making = Making { gate: &gate, native: &native, confirm_parameter: &confirm_parameter, model: &model_version };
+        let mut tools: HashMap<String, Arc<Tool>> = HashMap::new();
+        let mut listings = Vec::new();
+        for backend in &backends {
+            for declaration in backend.tools() {
+                let operator = overrides.remove(&declaration.name);
+                if let Some(other) = tools.get(&declaration.name) {
+                    return Err(config(format!(
+                        "tool \"{}\" is listed by \"{}\" and by \"{}\": rename one of the two",
+                        declaration.name,
+                        other.backend.name(),
+                        backend.name()
+                    )));
+                }
+                let (tool, listing) = making.tool(Arc::clone(backend), declaration.clone(), operator).await?;
+                tools.insert(declaration.name.clone(), Arc::new(tool));
+                listings.push(listing);
+            }
+        }
+        if let Some((tool, level)) = overrides.pop_first() {
+            return Err(policy(format!(
+                "there is no tool \"{}\" to raise to {level}: give a name that is listed",
+                tool.escape_debug()
+            )));
+        }
+        let runs = TaskTracker::new();
+        runs.close();
+        let inner = Inner { gate, confirm_parameter, model_version, tools, listings, runs };
+        Ok(Host { inner: Arc::new(inner) })
+    }
+}
+
+/// What every tool is made with.
+struct Making<'a> {
+    gate: &'a Gate,
+    native: &'a Native,
+    confirm_parameter: &'a str,
+    model: &'a str,
+}
+
+impl Making<'_> {
+    async fn tool(
+        &self,
+        backend: Arc<dyn Backend>,
+        declaration: Declaration,
+        operator: Option<Level>,
+    ) -> Result<(Tool, Listing), Error> {
+        let name = &declaration.name;
+        let place = format!("tool \"{}\" of \"{}\"", name.escape_debug(), backend.name().escape_debug());
+        if !is_name(name) {
+            return Err(config(format!("{place} has a bad name: use 1 to 64 of a-z, A-Z, 0-9, _ and -")));
+        }
+        let schema = self.schema(&place, &declaration.input_schema)?;
+        let output_schema = match &declaration.output_schema {
+            None => None,
+            Some(details) => Some(self.gate.output_schema(Some(details.as_str())).await.map_err(|error| match error {
+                GateError::Misuse(what) => config(format!("{place} has a bad output schema: {what}")),
+                other => failed(other),
+            })?),
+        };
+
+        let lowered = |error| match error {
+            GateError::Misuse(what) => policy(format!("{place}: {what}")),
+            other => failed(other),
+        };
+        let rules = Rules { declared: declaration.level, critical: declaration.critical, operator };
+        let ceiling = self.gate.ceiling(rules.declared.into(), operator.map(Into::into)).await.map_err(lowered)?;
+        let level = Level::from(ceiling);
+        let standing = match permit::clear(self.gate, rules, None).await.map_err(lowered)? {
+            Clearing::AtOnce(clearance) => Some(clearance),
+            Clearing::Confirm => None,
+        };
+        let needs_confirmation = standing.is_none();
+        if needs_confirmation && backend.name() == Backend::name(self.native) && !self.native.previews(name) {
+            return Err(config(format!("{place} can need a confirmation and has no preview: give it a preview closure")));
+        }
+
+        let listed = if needs_confirmation {
+            listing::with_confirm_parameter(schema.clone(), self.confirm_parameter)
+        } else {
+            schema
+        };
+        let listing = Listing {
+            name: name.clone(),
+            title: declaration.title.clone(),
+            description: declaration.description.clone(),
+            input_schema: listed.to_string(),
+            output_schema,
+            level,
+            declared: declaration.level,
+            needs_confirmation,
+            backend: backend.name().to_owned(),
+            enforced: backend.enforced(),
+        };
+        let schema = Schema::compile(&declaration.input_schema)
+            .map_err(|what| config(format!("{place} has a bad input schema: {what}")))?;
+        let revision = self.revision(backend.as_ref(), &declaration, rules);
+        Ok((Tool { backend, declaration, rules, standing, schema, revision }, listing))
+    }
+
+    /// An input schema as it is listed: an object that describes objects, without the confirm parameter.
+    fn schema(&self, place: &str, text: &str) -> Result<Value, Error> {
+        let schema: Value = serde_json::from_str(text)
+            .map_err(|error| config(format!("{place} has an input schema that is no JSON: {error}")))?;
+        if schema.get("type").and_then(Value::as_str) != Some("object") {
+            return Err(config(format!("{place} has an input schema that is not of \"type\": \"object\"")));
+        }
+        if listing::mentions(&schema, self.confirm_parameter) {
+            return Err(config(format!(
+                "{place} has an argument \"{}\" of its own, which is the confirm parameter: rename one of the two",
+                self.confirm_parameter
+            )));
+        }
+        Ok(schema)
+    }
+
+    /// Digest of what would run and under which rules.
+    fn revision(&self, backend: &dyn Backend, declaration: &Declaration, rules: Rules) -> String {
+        let operator = rules.operator.map_or("", Level::name);
+        let critical = if rules.critical { "critical" } else { "" };
+        let fields = [
+            "counterfoil revision 1",
+            backend.name(),
+            &backend.identity(&declaration.name),
+            &declaration.name,
+            &declaration.input_schema,
+            if declaration.output_schema.is_some() { "output" } else { "" },
+            declaration.output_schema.as_deref().unwrap_or(""),
+            rules.declared.name(),
+            critical,
+            operator,
+            // The assurance that a confirmation needs: the only one there is until people approve.
+            "token_only",
+            self.confirm_parameter,
+            self.model,
+        ];
+        let mut digest = Sha256::new();
+        for field in fields {
+            digest.update(u64::try_from(field.len()).unwrap_or(u64::MAX).to_be_bytes());
+            digest.update(field.as_bytes());
+        }
+        digest.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+fn config(message: String) -> Error {
+    Error::new(ErrorKind::Config, message)
+}
+
+fn policy(message: String) -> Error {
+    Error::new(ErrorKind::Policy, message)
+}
+
+fn failed(error: GateError) -> Error {
+    Error::new(ErrorKind::Gate, format!("the gate failed: {error}"))
+}

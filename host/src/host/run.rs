@@ -1,0 +1,216 @@
+//! Runs what may run. A confirmed run belongs to the host, from the moment it is prepared until its outcome is recorded;
+//! an unconfirmed one belongs to its caller.
+
+use super::answer::{self, Answers};
+use super::{Inner, Reply, Tool};
+use crate::gate::{self, Assurance, Call, GateError, Readiness, Reason};
+use crate::permit::{self, Clearance, Consumed, Permit};
+use crate::policy::Level;
+use crate::tool::{Effect, Outcome, Power, Prepared, Progress, RunError, ToolError};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// Waits between the attempts to record an outcome while the store does not answer: about two seconds in all, so that a
+/// restart of the store is outlived and a caller is not kept for ever.
+const RECORD_WAITS: [Duration; 4] =
+    [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(600), Duration::from_millis(1200)];
+
+/// Runs a call that the gate has cleared, in the caller's own time: dropping this future ends it.
+pub(super) async fn at_once(
+    answers: &Answers<'_>,
+    tool: &Tool,
+    clearance: &Clearance,
+    call: Call,
+    precondition: Option<String>,
+    progress: Option<Arc<dyn Progress>>,
+) -> Reply {
+    let power = tool.power(clearance.level());
+    let prepared = match tool.backend.prepare(&call.tool, power).await {
+        Ok(prepared) => prepared,
+        Err(error) => return not_prepared(answers, error).await,
+    };
+    let limit = tool.deadline();
+    let permit = match clearance.permit(&call.tool, call.arguments, precondition, limit) {
+        Ok(permit) => permit,
+        Err(error) => {
+            tracing::error!("no randomness for an operation id: {error}");
+            return answers.refuse(Reason::Unavailable, "the host has no source of randomness").await;
+        }
+    };
+    let operation_id = permit.operation_id().to_owned();
+    let running = prepared.execute(permit, progress);
+    let ended = if tool.backend.stoppable() {
+        running.await
+    } else {
+        tokio::time::timeout(limit, running).await.unwrap_or_else(|_| {
+            let error = ToolError::Deadline(format!("it took longer than {limit:?}; it may be running still"));
+            Err(RunError { error, observed: Effect::Unknown })
+        })
+    };
+    let reply = answers.unconfirmed(ended, cut_off(tool, power)).await;
+    Reply { operation_id: Some(operation_id), ..reply }
+}
+
+/// Prepares, consumes, runs and records in a task of the host's own, and waits for its reply.
+pub(super) async fn start(
+    inner: &Arc<Inner>,
+    tool: Arc<Tool>,
+    call: Call,
+    token: String,
+    progress: Option<Arc<dyn Progress>>,
+) -> Reply {
+    let (asker, answered) = oneshot::channel();
+    let run = Run { inner: Arc::clone(inner), tool, call: call.clone(), token: token.clone() };
+    inner.runs.spawn(async move { run.go(asker, progress).await });
+    match answered.await {
+        Ok(reply) => reply,
+        // The task is gone without a word: only the gate knows how far it came.
+        Err(_) => standing(inner, &call, &token).await,
+    }
+}
+
+/// A run that carries a token.
+struct Run {
+    inner: Arc<Inner>,
+    tool: Arc<Tool>,
+    call: Call,
+    token: String,
+}
+
+impl Run {
+    async fn go(self, asker: oneshot::Sender<Reply>, progress: Option<Arc<dyn Progress>>) {
+        let answers = Answers { gate: &self.inner.gate, tool: &self.call.tool };
+        let power = self.tool.power(Level::ApprovalRequired);
+        let reply = match self.tool.backend.prepare(&self.call.tool, power).await {
+            Err(error) => not_prepared(&answers, error).await,
+            // The slot may have been long in coming: consume decides everything anew.
+            Ok(prepared) => {
+                match permit::consume(&self.inner.gate, &self.token, &self.call, self.tool.deadline()).await {
+                    Ok(Consumed::Run { permit, assurance }) => {
+                        return self.spent(&answers, prepared, permit, assurance, power, asker, progress).await;
+                    }
+                    Ok(Consumed::Replay(replayed)) => answers.replayed(replayed),
+                    Ok(Consumed::Reject(rejection)) => answers.rejected(rejection).await,
+                    Err(error) => answers.gate_error(error).await,
+                }
+            }
+        };
+        // Nobody listens any more: nothing ran, nothing is lost.
+        let _ = asker.send(reply);
+    }
+
+    /// The token is spent: from here to the record nothing may return early.
+    #[expect(clippy::too_many_arguments, reason = "one run's whole state, used once")]
+    async fn spent(
+        &self,
+        answers: &Answers<'_>,
+        prepared: Box<dyn Prepared>,
+        permit: Permit,
+        assurance: Assurance,
+        power: Power,
+        asker: oneshot::Sender<Reply>,
+        progress: Option<Arc<dyn Progress>>,
+    ) {
+        let operation_id = permit.operation_id().to_owned();
+        let limit = permit.limit();
+        let mut asker = Some(asker);
+        let running = prepared.execute(permit, progress);
+        let ended = if self.tool.backend.stoppable() {
+            running.await
+        } else {
+            self.overdue(running, limit, &operation_id, &mut asker).await
+        };
+        let outcome = answers.outcome(ended, cut_off(&self.tool, power), Some(assurance)).await;
+        let kept = self.record(&operation_id, &outcome).await;
+        if let Some(asker) = asker {
+            let reply = answer::reply(answer::status(outcome.status), outcome.payload);
+            let _ = asker.send(Reply { kept, operation_id: Some(operation_id), ..reply });
+        }
+    }
+
+    /// Waits for a run that nothing can stop. At its deadline whoever asked is told what everybody with this token is
+    /// told from then on, that its outcome is unknown; nothing is recorded, since nothing is known. When the run returns
+    /// after all, its outcome is recorded and replayed like any other.
+    async fn overdue(
+        &self,
+        running: impl Future<Output = Result<Outcome, RunError>>,
+        limit: Duration,
+        operation_id: &str,
+        asker: &mut Option<oneshot::Sender<Reply>>,
+    ) -> Result<Outcome, RunError> {
+        let mut running = std::pin::pin!(running);
+        if let Ok(ended) = tokio::time::timeout(limit, &mut running).await {
+            return ended;
+        }
+        tracing::warn!(tool = self.call.tool, operation_id, "a run is past its deadline and cannot be stopped");
+        let reply = standing(&self.inner, &self.call, &self.token).await;
+        if let Some(asker) = asker.take() {
+            let _ = asker.send(Reply { operation_id: Some(operation_id.to_owned()), ..reply });
+        }
+        running.await
+    }
+
+    /// Keeps an outcome, patiently; whether it is kept.
+    async fn record(&self, operation_id: &str, outcome: &gate::Outcome) -> bool {
+        let mut waits = RECORD_WAITS.iter();
+        loop {
+            let error = match self.inner.gate.record(&self.token, operation_id, outcome).await {
+                Ok(recording) => {
+                    if let Some(settlement) = recording.settled_before {
+                        let said = if settlement.happened { "happened" } else { "did not happen" };
+                        tracing::warn!(
+                            tool = self.call.tool,
+                            operation_id,
+                            by = settlement.by,
+                            "a run that was settled as \"{said}\" has come back: its own outcome replaces that"
+                        );
+                    }
+                    return true;
+                }
+                Err(error) => error,
+            };
+            match (&error, waits.next()) {
+                (GateError::Rejected(_) | GateError::Fault(_), Some(wait)) => tokio::time::sleep(*wait).await,
+                (GateError::Rejected(_) | GateError::Fault(_), None) | (GateError::Misuse(_), _) => {
+                    tracing::error!(tool = self.call.tool, operation_id, "an outcome could not be kept: {error}");
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+/// What the gate says of a token whose run gives no answer.
+async fn standing(inner: &Inner, call: &Call, token: &str) -> Reply {
+    let answers = Answers { gate: &inner.gate, tool: &call.tool };
+    match inner.gate.check(token, call).await {
+        Ok(Readiness::Replay(replayed)) => answers.replayed(replayed),
+        Ok(Readiness::Reject(rejection)) => answers.rejected(rejection).await,
+        Ok(Readiness::Ready) => answers.refuse(Reason::Unavailable, "the run could not be started").await,
+        Err(error) => answers.gate_error(error).await,
+    }
+}
+
+/// Nothing of the tool has run, and no token is spent.
+async fn not_prepared(answers: &Answers<'_>, error: ToolError) -> Reply {
+    let (reason, what) = match error {
+        ToolError::UnknownTool => return answers.unknown_tool().await,
+        ToolError::InvalidArguments(what) => (Reason::InvalidArguments, what),
+        ToolError::Refused(what) => (Reason::Refused, what),
+        ToolError::Unavailable(what)
+        | ToolError::Failed { message: what, .. }
+        | ToolError::Trapped(what)
+        | ToolError::Deadline(what)
+        | ToolError::OutputLimit(what) => (Reason::Unavailable, format!("the tool could not be started: {what}")),
+    };
+    answers.refuse(reason, &what).await
+}
+
+/// What may have changed where a run ended well and what it returned cannot be delivered.
+fn cut_off(tool: &Tool, power: Power) -> Effect {
+    match power {
+        Power::ReadOnly if tool.backend.enforced() => Effect::None,
+        Power::ReadOnly | Power::Granted => Effect::Unknown,
+    }
+}

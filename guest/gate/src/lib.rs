@@ -1,0 +1,338 @@
+//! The gate as a component: bindings around `gate-core`, and the loop load, decide, swap. Keeps its settings and nothing else.
+//!
+//! Whoever decides anything here and not in `gate-core` has made a mistake; what is here is the order in which store, clock
+//! and randomness are asked.
+
+mod bindings;
+mod convert;
+mod store;
+
+use bindings::exports::counterfoil::gate::{approvals, gate, levels, responses};
+use bindings::wasi::{clocks::wall_clock, random::random};
+use convert::{assurance, call, item, level, level_out, plan, rejection, rejection_in, settings_in, settings_out};
+use counterfoil_gate_core as core;
+use core::answer::{Reason, Rejection};
+use core::confirmation::{Confirmation, NEVER, Phase};
+use core::contract::{self, Swept, Verdict};
+use core::digest::Sha;
+use core::settings::Settings;
+use core::token::{Random, Token};
+use std::cell::RefCell;
+use store::{Lost, Row, Swap};
+
+struct Component;
+
+bindings::export!(Component with_types_in bindings);
+
+thread_local! {
+    static SETTINGS: RefCell<Settings> = RefCell::new(Settings::default());
+}
+
+/// How often a decision is made anew because another one came in between. Each time somebody else has got on.
+const ROUNDS: usize = 16;
+
+fn settings() -> Settings {
+    SETTINGS.with_borrow(Settings::clone)
+}
+
+fn now() -> u64 {
+    let time = wall_clock::now();
+    (time.seconds.saturating_mul(1000).saturating_add(u64::from(time.nanoseconds / 1_000_000))).min(NEVER)
+}
+
+/// One handle's randomness. A host that hands out fewer bytes than were asked for is not to be trusted with tokens.
+fn draw() -> Result<Random, gate::GateError> {
+    let bytes = random::get_random_bytes(core::token::RANDOM as u64);
+    bytes.try_into().map_err(|_| misuse("randomness is short: the host has to give as many bytes as are asked for"))
+}
+
+fn misuse(text: impl Into<String>) -> gate::GateError {
+    gate::GateError::Misuse(text.into())
+}
+
+fn rejected(value: Rejection) -> gate::GateError {
+    gate::GateError::Rejected(rejection(value))
+}
+
+impl From<Lost> for gate::GateError {
+    fn from(lost: Lost) -> Self {
+        rejected(lost.rejection())
+    }
+}
+
+impl gate::Guest for Component {
+    fn default_settings() -> gate::Settings {
+        settings_out(&Settings::default())
+    }
+
+    fn configure(settings: gate::Settings) -> Result<(), String> {
+        let settings = settings_in(&settings);
+        settings.check()?;
+        SETTINGS.set(settings);
+        Ok(())
+    }
+
+    fn read(arguments: String, confirm_parameter: String) -> Result<gate::Request, gate::ArgumentsError> {
+        match core::canonical::read(&arguments, &confirm_parameter, &settings().arguments()) {
+            Ok(request) => Ok(gate::Request { token: request.token, arguments: request.arguments }),
+            Err(core::canonical::ArgumentsError::MalformedToken(text)) => Err(gate::ArgumentsError::MalformedToken(text)),
+            Err(core::canonical::ArgumentsError::InvalidArguments(text)) => {
+                Err(gate::ArgumentsError::InvalidArguments(text))
+            }
+        }
+    }
+
+    fn issue(wanted: gate::Call, shown: gate::Plan) -> Result<gate::Challenge, gate::GateError> {
+        let settings = settings();
+        let (call, plan) = (call(&wanted), plan(shown));
+        contract::check_issue(&settings, &call, &plan).map_err(misuse)?;
+        let found = store::find(&call.binding(), contract::FIND)?;
+        let (token, approval, now) = (draw()?, draw()?, now());
+        let (confirmation, challenge) =
+            contract::issue(&settings, now, &call, plan, &found, [token, approval]).map_err(rejected)?;
+        store::insert(&settings, now, &challenge.token.key(), &confirmation)?;
+        Ok(convert::challenge(challenge))
+    }
+
+    fn check(token: String, wanted: gate::Call) -> Result<gate::Readiness, gate::GateError> {
+        let (call, Some(token)) = (call(&wanted), Token::parse(&token)) else {
+            return Ok(gate::Readiness::Reject(rejection(Rejection::new(Reason::MalformedToken))));
+        };
+        let (settings, key) = (settings(), token.key());
+        let row = store::load(&key)?;
+        let now = now();
+        match contract::verdict(&settings, now, &call, row.as_ref().map(|row| &row.confirmation)) {
+            Verdict::Replay(stored) => Ok(gate::Readiness::Replay(convert::replayed(stored))),
+            Verdict::Reject(reason) => Ok(gate::Readiness::Reject(rejection(reason))),
+            Verdict::Runnable => Ok(match contract::unresolved(now, &key, &store::find(&call.binding(), 2)?) {
+                Some(reason) => gate::Readiness::Reject(rejection(reason)),
+                None => gate::Readiness::Ready,
+            }),
+        }
+    }
+
+    fn consume(token: String, wanted: gate::Call, run: u64) -> Result<gate::Decision, gate::GateError> {
+        let (call, Some(token)) = (call(&wanted), Token::parse(&token)) else {
+            return Ok(gate::Decision::Reject(rejection(Rejection::new(Reason::MalformedToken))));
+        };
+        if run == 0 {
+            return Err(misuse("the run has no time: pass how long it may take"));
+        }
+        let (settings, key) = (settings(), token.key());
+        for _ in 0..ROUNDS {
+            let row = store::load(&key)?;
+            let now = now();
+            let row = match contract::verdict(&settings, now, &call, row.as_ref().map(|row| &row.confirmation)) {
+                Verdict::Replay(stored) => return Ok(gate::Decision::Replay(convert::replayed(stored))),
+                Verdict::Reject(reason) => return Ok(gate::Decision::Reject(rejection(reason))),
+                Verdict::Runnable => row.ok_or_else(|| misuse("a row vanished while it was decided"))?,
+            };
+            let (started, permit) = contract::start(now, row.confirmation, draw()?, run);
+            match store::replace(&settings, &key, row.version, &started) {
+                Ok(Swap::Done) => return Ok(gate::Decision::Execute(convert::permit(permit, wanted.arguments))),
+                Ok(Swap::Stale) => {}
+                Ok(Swap::Held) => {
+                    let found = store::find(&call.binding(), 2)?;
+                    if let Some(reason) = contract::unresolved(now, &key, &found) {
+                        return Ok(gate::Decision::Reject(rejection(reason)));
+                    }
+                }
+                // The acknowledgement is lost: whether the token is spent, and by whom, is what the entry says.
+                Err(lost) => {
+                    let row = store::load(&key)?;
+                    return match row.filter(|row| contract::is_started(&row.confirmation, &permit)) {
+                        Some(_) => Ok(gate::Decision::Execute(convert::permit(permit, wanted.arguments))),
+                        None => Ok(gate::Decision::Reject(rejection(lost.rejection()))),
+                    };
+                }
+            }
+        }
+        Ok(gate::Decision::Reject(rejection(Rejection::new(Reason::Unavailable))))
+    }
+
+    fn record(token: String, operation_id: String, outcome: gate::Outcome) -> Result<gate::Recording, gate::GateError> {
+        let token = Token::parse(&token).ok_or_else(|| misuse("no such run: this is no token"))?;
+        let (settings, key, outcome) = (settings(), token.key(), convert::outcome_in(outcome));
+        let (_, recording) = change(&key, |stored| contract::record(&settings, now(), stored, &operation_id, &outcome))?;
+        Ok(gate::Recording { whole: recording.whole, settled_before: recording.settled_before.map(convert::settlement) })
+    }
+
+    fn sweep(limit: u32) -> Result<u32, gate::GateError> {
+        let settings = settings();
+        let mut touched = 0;
+        for (key, version) in store::due(now(), limit)? {
+            let swept = match store::load_for_sweep(&key)? {
+                Some(Ok(row)) if row.version == version => contract::sweep(&settings, now(), row.confirmation),
+                Some(Err(())) => Swept::Remove,
+                _ => Swept::Keep,
+            };
+            touched += match swept {
+                Swept::Keep => 0,
+                Swept::Remove => u32::from(store::remove(&key, version)?),
+                Swept::Replace(c) => u32::from(matches!(store::replace(&settings, &key, version, &c)?, Swap::Done)),
+            };
+        }
+        Ok(touched)
+    }
+}
+
+/// Loads a row, decides, swaps; again while others get in between. Returns what is stored in the end.
+fn change<T>(
+    key: &Sha,
+    decide: impl Fn(Option<Confirmation>) -> Result<(Option<Confirmation>, T), String>,
+) -> Result<(Option<Confirmation>, T), gate::GateError> {
+    let settings = settings();
+    for _ in 0..ROUNDS {
+        let row = store::load(key)?;
+        let version = row.as_ref().map_or(0, |row| row.version);
+        let (changed, told) = decide(row.map(|row| row.confirmation)).map_err(misuse)?;
+        let Some(changed) = changed else { return Ok((None, told)) };
+        match store::replace(&settings, key, version, &changed)? {
+            Swap::Done => return Ok((Some(changed), told)),
+            Swap::Stale | Swap::Held => {}
+        }
+    }
+    Err(rejected(Rejection::new(Reason::Unavailable)))
+}
+
+/// One person's decision on the row of an approval id.
+fn decide(
+    approval_id: &str,
+    decide: impl Fn(u64, Confirmation) -> Result<Confirmation, String>,
+) -> Result<approvals::Item, gate::GateError> {
+    const NONE: &str = "no such approval id: list what is pending";
+    let row = store::load_by_approval_id(approval_id)?.ok_or_else(|| misuse(NONE))?;
+    let (changed, ()) = change(&row.key, |stored| Ok((Some(decide(now(), stored.ok_or(NONE)?)?), ())))?;
+    changed.map(|c| item(&c, now())).ok_or_else(|| misuse(NONE))
+}
+
+/// Items in a phase that `keep` lets through, behind a place, until there are enough or no more.
+fn list(
+    phase: Phase,
+    after: Option<approvals::Cursor>,
+    limit: u32,
+    keep: impl Fn(&Confirmation) -> bool,
+) -> Result<Vec<approvals::Item>, gate::GateError> {
+    let mut after = after.map(|cursor| (cursor.issued_at, cursor.approval_id));
+    let mut items = Vec::new();
+    while items.len() < limit as usize {
+        let (rows, last) = store::list(phase, after)?;
+        items.extend(rows.into_iter().filter(|c| keep(c)).map(|c| item(&c, now())));
+        let Some(last) = last else { break };
+        after = Some(last);
+    }
+    items.truncate(limit as usize);
+    Ok(items)
+}
+
+impl approvals::Guest for Component {
+    fn show(approval_id: String) -> Result<Option<approvals::Item>, gate::GateError> {
+        Ok(store::load_by_approval_id(&approval_id)?.map(|Row { confirmation, .. }| item(&confirmation, now())))
+    }
+
+    fn pending(after: Option<approvals::Cursor>, limit: u32) -> Result<Vec<approvals::Item>, gate::GateError> {
+        list(Phase::Pending, after, limit, |c| !c.is_expired(now()))
+    }
+
+    fn unrecorded(after: Option<approvals::Cursor>, limit: u32) -> Result<Vec<approvals::Item>, gate::GateError> {
+        list(Phase::InFlight, after, limit, |_| true)
+    }
+
+    fn approve(
+        approval_id: String,
+        by: String,
+        shown: String,
+        proof: gate::Assurance,
+    ) -> Result<approvals::Item, gate::GateError> {
+        decide(&approval_id, |now, c| core::approvals::approve(now, c, &by, &shown, assurance(proof)))
+    }
+
+    fn decline(approval_id: String, by: String, why: String) -> Result<approvals::Item, gate::GateError> {
+        decide(&approval_id, |now, c| core::approvals::decline(now, c, &by, &why))
+    }
+
+    fn resolve(approval_id: String, by: String, happened: bool) -> Result<approvals::Item, gate::GateError> {
+        decide(&approval_id, |now, c| core::approvals::resolve(now, c, &by, happened))
+    }
+
+    fn decode(body: Vec<u8>) -> Result<String, String> {
+        core::body::decode(&body).map(|c| core::approvals::describe(&c)).map_err(str::to_string)
+    }
+}
+
+impl responses::Guest for Component {
+    fn confirmation_required(
+        tool: String,
+        shown: gate::Plan,
+        challenge: gate::Challenge,
+        at: gate::Level,
+        confirm_parameter: String,
+    ) -> String {
+        let challenge = convert::challenge_in(challenge);
+        let limits = settings().output();
+        core::responses::confirmation_required(&tool, &plan(shown), &challenge, level(at), &confirm_parameter, &limits)
+    }
+
+    fn ok(tool: String, message: String, details: String, proof: Option<gate::Assurance>) -> Result<String, String> {
+        core::responses::ok(&tool, &message, &details, proof.map(assurance), &settings().output())
+    }
+
+    fn rejected(tool: String, reason: gate::Rejection) -> String {
+        core::responses::rejected(&tool, &rejection_in(reason))
+    }
+
+    fn failed(
+        tool: String,
+        failure: gate::Failure,
+        error: String,
+        effect: gate::Effect,
+        proof: Option<gate::Assurance>,
+    ) -> String {
+        core::responses::failed(
+            &tool,
+            convert::failure(failure),
+            &error,
+            convert::effect(effect),
+            proof.map(assurance),
+        )
+    }
+
+    fn refuse(reason: gate::Reason, what: String) -> gate::Rejection {
+        rejection(Rejection::because(convert::reason_in(reason), &what))
+    }
+
+    fn compact(text: String) -> Result<String, String> {
+        core::canonical::compact(&text, &settings().output()).map(|compact| compact.text)
+    }
+
+    fn output_schema(details: Option<String>) -> Result<String, String> {
+        core::responses::output_schema(details.as_deref(), &settings().output())
+    }
+}
+
+impl levels::Guest for Component {
+    fn model_version() -> String {
+        core::level::MODEL_VERSION.to_string()
+    }
+
+    fn ceiling(declared: gate::Level, operator: Option<gate::Level>) -> Result<gate::Level, String> {
+        core::level::ceiling(level(declared), operator.map(level)).map(level_out)
+    }
+
+    fn resolve(
+        declared: gate::Level,
+        critical: bool,
+        operator: Option<gate::Level>,
+        planned: Option<gate::Level>,
+    ) -> Result<gate::Level, String> {
+        core::level::resolve(level(declared), critical, operator.map(level), planned.map(level)).map(level_out)
+    }
+
+    fn parse(text: String) -> Result<gate::Level, String> {
+        core::level::Level::parse(&text).map(level_out)
+    }
+
+    fn name(at: gate::Level) -> String {
+        level(at).name().to_string()
+    }
+}

@@ -1,0 +1,373 @@
+//! How a confirmation is stored: bytes that only this module writes and reads. The store is outside the gate, so reading
+//! trusts nothing: every length, tag and text is checked, and nothing may be left over.
+//!
+//! `CFB1`, then the fields in order: texts and lists by length (four bytes, big-endian), numbers as eight bytes,
+//! variants by one byte.
+
+use crate::answer::Assurance;
+use crate::confirmation::{Approval, Confirmation, Index, Phase, Plan, Refusal, Run, Settlement, State, Status};
+use crate::digest::Sha;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+const MAGIC: &[u8] = b"CFB1";
+
+/// More approvals than any plan can ask for (`approvers` is one byte).
+const MAX_APPROVALS: u32 = 255;
+/// More warnings than the largest plan holds.
+const MAX_WARNINGS: u32 = 1 << 21;
+
+/// Writes a confirmation.
+pub fn encode(c: &Confirmation) -> Vec<u8> {
+    let size = c.arguments.len() + c.plan.size() + c.owner.len() + c.tool.len() + c.revision.len() + 256;
+    let payload = if let State::Completed { payload: Some(payload), .. } = &c.state { payload.len() } else { 0 };
+    let mut out = Vec::with_capacity(size + payload);
+    out.extend_from_slice(MAGIC);
+    for text in [&c.approval_id, &c.owner, &c.tool, &c.revision, &c.arguments] {
+        put_text(&mut out, text);
+    }
+    out.extend_from_slice(&c.binding);
+    put_text(&mut out, &c.plan.summary);
+    put_text(&mut out, &c.plan.preview);
+    put_length(&mut out, c.plan.warnings.len());
+    c.plan.warnings.iter().for_each(|warning| put_text(&mut out, warning));
+    put_option(&mut out, c.plan.precondition.as_deref());
+    out.push(assurance(c.plan.needs));
+    out.push(c.plan.approvers);
+    [c.issued, c.window, c.ttl].into_iter().for_each(|n| put_number(&mut out, n));
+    put_length(&mut out, c.approvals.len());
+    for approval in &c.approvals {
+        put_text(&mut out, &approval.by);
+        put_number(&mut out, approval.at);
+        out.push(assurance(approval.proof));
+    }
+    match &c.state {
+        State::Pending => out.push(0),
+        State::Expired => out.push(1),
+        State::InFlight(run) => {
+            out.push(2);
+            put_run(&mut out, run);
+        }
+        State::Completed { run, at, replay_until, status, payload, settled_before } => {
+            out.push(3);
+            put_run(&mut out, run);
+            put_number(&mut out, *at);
+            put_number(&mut out, *replay_until);
+            out.push(u8::from(*status == Status::Failed));
+            put_option(&mut out, payload.as_deref());
+            out.push(u8::from(settled_before.is_some()));
+            if let Some(settlement) = settled_before {
+                put_settlement(&mut out, settlement);
+            }
+        }
+        State::Declined(refusal) => {
+            out.push(4);
+            put_text(&mut out, &refusal.by);
+            put_number(&mut out, refusal.at);
+            put_text(&mut out, &refusal.why);
+        }
+        State::Settled { run, settlement } => {
+            out.push(5);
+            put_run(&mut out, run);
+            put_settlement(&mut out, settlement);
+        }
+    }
+    out
+}
+
+/// Reads a confirmation.
+///
+/// # Errors
+/// Says what is wrong. Nothing that does not read may run.
+pub fn decode(bytes: &[u8]) -> Result<Confirmation, &'static str> {
+    let mut r = Reader(bytes);
+    if r.take(MAGIC.len())? != MAGIC {
+        return Err("the stored confirmation is of a format that this gate does not know");
+    }
+    let (approval_id, owner, tool) = (r.text()?, r.text()?, r.text()?);
+    let (revision, arguments) = (r.text()?, r.text()?);
+    let binding: Sha = r.take(32)?.try_into().map_err(|_| CUT)?;
+    let (summary, preview) = (r.text()?, r.text()?);
+    let warnings = r.list(MAX_WARNINGS, Reader::text)?;
+    let precondition = r.option()?;
+    let plan =
+        Plan { summary, preview, warnings, precondition, needs: r.assurance()?, approvers: r.byte()? };
+    let (issued, window, ttl) = (r.number()?, r.number()?, r.number()?);
+    let approvals =
+        r.list(MAX_APPROVALS, |r| Ok(Approval { by: r.text()?, at: r.number()?, proof: r.assurance()? }))?;
+    let state = match r.byte()? {
+        0 => State::Pending,
+        1 => State::Expired,
+        2 => State::InFlight(r.run()?),
+        3 => State::Completed {
+            run: r.run()?,
+            at: r.number()?,
+            replay_until: r.number()?,
+            status: if r.flag()? { Status::Failed } else { Status::Ok },
+            payload: r.option()?,
+            settled_before: if r.flag()? { Some(r.settlement()?) } else { None },
+        },
+        4 => State::Declined(Refusal { by: r.text()?, at: r.number()?, why: r.text()? }),
+        5 => State::Settled { run: r.run()?, settlement: r.settlement()? },
+        _ => return Err(BAD),
+    };
+    if !r.0.is_empty() || owner.is_empty() || tool.is_empty() || revision.is_empty() || approval_id.is_empty() {
+        return Err(BAD);
+    }
+    Ok(Confirmation {
+        approval_id,
+        owner,
+        tool,
+        revision,
+        arguments,
+        binding,
+        plan,
+        issued,
+        window,
+        ttl,
+        approvals,
+        state,
+    })
+}
+
+/// Reads a row: the body, and that what the backend sees beside it says the same.
+///
+/// # Errors
+/// Says what is wrong.
+pub fn decode_row(index: &Index, bytes: &[u8]) -> Result<Confirmation, &'static str> {
+    let c = decode(bytes)?;
+    let phase = match c.state {
+        State::Pending | State::Expired => Phase::Pending,
+        State::InFlight(_) => Phase::InFlight,
+        State::Completed { .. } => Phase::Completed,
+        State::Declined(_) => Phase::Declined,
+        State::Settled { .. } => Phase::Settled,
+    };
+    let same = phase == index.phase
+        && c.owner == index.owner
+        && c.approval_id == index.approval_id
+        && c.binding == index.binding
+        && c.issued == index.issued;
+    if same { Ok(c) } else { Err("the stored confirmation and its row disagree") }
+}
+
+const CUT: &str = "the stored confirmation is cut short";
+const BAD: &str = "the stored confirmation is damaged";
+
+fn assurance(value: Assurance) -> u8 {
+    match value {
+        Assurance::TokenOnly => 0,
+        Assurance::ClientPrompt => 1,
+        Assurance::OutOfBand => 2,
+    }
+}
+
+/// Lengths fit: limits keep every text far below 4 GiB. One that did not would be written cut and refused on reading.
+fn put_length(out: &mut Vec<u8>, length: usize) {
+    out.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
+}
+
+fn put_number(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(&number.to_be_bytes());
+}
+
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_length(out, text.len());
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn put_option(out: &mut Vec<u8>, text: Option<&str>) {
+    out.push(u8::from(text.is_some()));
+    if let Some(text) = text {
+        put_text(out, text);
+    }
+}
+
+fn put_settlement(out: &mut Vec<u8>, settlement: &Settlement) {
+    out.push(u8::from(settlement.happened));
+    put_text(out, &settlement.by);
+    put_number(out, settlement.at);
+}
+
+fn put_run(out: &mut Vec<u8>, run: &Run) {
+    put_text(out, &run.operation_id);
+    put_number(out, run.started);
+    put_number(out, run.deadline);
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], &'static str> {
+        let (head, rest) = self.0.split_at_checked(length).ok_or(CUT)?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    fn byte(&mut self) -> Result<u8, &'static str> {
+        self.take(1)?.first().copied().ok_or(CUT)
+    }
+
+    fn flag(&mut self) -> Result<bool, &'static str> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(BAD),
+        }
+    }
+
+    fn length(&mut self) -> Result<u32, &'static str> {
+        Ok(u32::from_be_bytes(self.take(4)?.try_into().map_err(|_| CUT)?))
+    }
+
+    fn number(&mut self) -> Result<u64, &'static str> {
+        Ok(u64::from_be_bytes(self.take(8)?.try_into().map_err(|_| CUT)?))
+    }
+
+    fn text(&mut self) -> Result<String, &'static str> {
+        let length = self.length()? as usize;
+        core::str::from_utf8(self.take(length)?).map(String::from).map_err(|_| BAD)
+    }
+
+    fn option(&mut self) -> Result<Option<String>, &'static str> {
+        if self.flag()? { self.text().map(Some) } else { Ok(None) }
+    }
+
+    fn list<T>(
+        &mut self,
+        most: u32,
+        mut item: impl FnMut(&mut Self) -> Result<T, &'static str>,
+    ) -> Result<Vec<T>, &'static str> {
+        let length = self.length()?;
+        if length > most {
+            return Err(BAD);
+        }
+        (0..length).map(|_| item(self)).collect()
+    }
+
+    fn assurance(&mut self) -> Result<Assurance, &'static str> {
+        match self.byte()? {
+            0 => Ok(Assurance::TokenOnly),
+            1 => Ok(Assurance::ClientPrompt),
+            2 => Ok(Assurance::OutOfBand),
+            _ => Err(BAD),
+        }
+    }
+
+    fn settlement(&mut self) -> Result<Settlement, &'static str> {
+        Ok(Settlement { happened: self.flag()?, by: self.text()?, at: self.number()? })
+    }
+
+    fn run(&mut self) -> Result<Run, &'static str> {
+        Ok(Run { operation_id: self.text()?, started: self.number()?, deadline: self.number()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec;
+
+    fn samples() -> Vec<Confirmation> {
+        let run = Run { operation_id: "op_x".to_string(), started: 5, deadline: 9 };
+        let settlement = Settlement { happened: true, by: "os:root".to_string(), at: 10 };
+        let states = vec![
+            State::Pending,
+            State::Expired,
+            State::InFlight(run.clone()),
+            State::Completed {
+                run: run.clone(),
+                at: 7,
+                replay_until: 8,
+                status: Status::Failed,
+                payload: Some("{\"status\":\"failed\"}".to_string()),
+                settled_before: Some(settlement.clone()),
+            },
+            State::Completed {
+                run: run.clone(),
+                at: 7,
+                replay_until: 8,
+                status: Status::Ok,
+                payload: None,
+                settled_before: None,
+            },
+            State::Declined(Refusal { by: "b".to_string(), at: 6, why: "no".to_string() }),
+            State::Settled { run, settlement },
+        ];
+        let base = Confirmation {
+            approval_id: "apr_x".to_string(),
+            owner: "os:alice".to_string(),
+            tool: "delete_file".to_string(),
+            revision: "r1".to_string(),
+            arguments: "{\"path\":\"é\"}".to_string(),
+            binding: [7; 32],
+            plan: Plan {
+                summary: "s".to_string(),
+                preview: "{}".to_string(),
+                warnings: vec!["w1".to_string(), String::new()],
+                precondition: Some(String::new()),
+                needs: Assurance::OutOfBand,
+                approvers: 2,
+            },
+            issued: 1,
+            window: 2,
+            ttl: 3,
+            approvals: vec![Approval { by: "a".to_string(), at: 4, proof: Assurance::OutOfBand }],
+            state: State::Pending,
+        };
+        states.into_iter().map(|state| Confirmation { state, ..base.clone() }).collect()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for c in samples() {
+            assert_eq!(decode(&encode(&c)), Ok(c));
+        }
+    }
+
+    #[test]
+    fn nothing_cut_or_longer_is_read() {
+        for c in samples() {
+            let bytes = encode(&c);
+            for end in 0..bytes.len() {
+                assert!(decode(&bytes[..end]).is_err(), "cut at {end}");
+            }
+            let mut longer = bytes.clone();
+            longer.push(0);
+            assert!(decode(&longer).is_err());
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_never_crashes_and_never_reads_as_the_same() {
+        for c in samples() {
+            let bytes = encode(&c);
+            for at in 0..bytes.len() {
+                for flip in [1u8, 0x80, 0xff] {
+                    let mut bad = bytes.clone();
+                    bad[at] ^= flip;
+                    assert_ne!(decode(&bad), Ok(c.clone()), "byte {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_disagrees_with_its_body_is_not_read() {
+        let c = samples().remove(0);
+        let index = c.index(&crate::settings::Settings::default());
+        let bytes = encode(&c);
+        assert!(decode_row(&index, &bytes).is_ok());
+        for bad in [
+            Index { phase: Phase::InFlight, ..index.clone() },
+            Index { owner: "os:bob".to_string(), ..index.clone() },
+            Index { approval_id: "apr_y".to_string(), ..index.clone() },
+            Index { binding: [8; 32], ..index.clone() },
+            Index { issued: 2, ..index.clone() },
+        ] {
+            assert!(decode_row(&bad, &bytes).is_err());
+        }
+    }
+}

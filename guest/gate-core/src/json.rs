@@ -1,0 +1,85 @@
+//! Writes JSON objects without white space, keys in the order they are given. Reads nothing.
+
+use crate::canonical::write_string;
+use alloc::string::String;
+use core::fmt::Write;
+
+/// An object under construction.
+pub(crate) struct Object(String);
+
+impl Object {
+    pub(crate) fn new() -> Self {
+        Self(String::from("{"))
+    }
+
+    fn key(&mut self, key: &str) -> &mut String {
+        if self.0.len() > 1 {
+            self.0.push(',');
+        }
+        write_string(&mut self.0, key);
+        self.0.push(':');
+        &mut self.0
+    }
+
+    /// A string.
+    pub(crate) fn text(mut self, key: &str, value: &str) -> Self {
+        write_string(self.key(key), value);
+        self
+    }
+
+    /// A whole number.
+    pub(crate) fn number(mut self, key: &str, value: u64) -> Self {
+        // Writing to a String cannot fail.
+        let _ = write!(self.key(key), "{value}");
+        self
+    }
+
+    /// JSON text that is known to be valid.
+    pub(crate) fn raw(mut self, key: &str, value: &str) -> Self {
+        self.key(key).push_str(value);
+        self
+    }
+
+    /// The members of an object that is known to be valid and written without white space.
+    pub(crate) fn members(mut self, object: &str) -> Self {
+        let inner = object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
+        if !inner.is_empty() {
+            if self.0.len() > 1 {
+                self.0.push(',');
+            }
+            self.0.push_str(inner);
+        }
+        self
+    }
+
+    /// What `write` adds where `value` is there.
+    pub(crate) fn option<T>(self, value: Option<T>, write: impl FnOnce(Self, T) -> Self) -> Self {
+        match value {
+            Some(value) => write(self, value),
+            None => self,
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+}
+
+/// An array of strings.
+pub(crate) fn texts<'a>(values: impl IntoIterator<Item = &'a str>) -> String {
+    array(values, |out, value| write_string(out, value))
+}
+
+/// An array of what `write` makes of each value.
+pub(crate) fn array<T>(values: impl IntoIterator<Item = T>, mut write: impl FnMut(&mut String, T)) -> String {
+    let mut out = String::from("[");
+    for value in values {
+        if out.len() > 1 {
+            out.push(',');
+        }
+        write(&mut out, value);
+    }
+    out.push(']');
+    out
+}

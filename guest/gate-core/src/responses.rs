@@ -1,0 +1,264 @@
+//! The wire shapes: one JSON object each, without white space, keys in a fixed order. Agents depend on them.
+
+use crate::answer::{Assurance, Effect, Failure, Rejection};
+use crate::calendar::rfc3339;
+use crate::canonical::{self, Limits, write_string};
+use crate::confirmation::Plan;
+use crate::contract::Challenge;
+use crate::json::{self, Object};
+use crate::level::Level;
+use crate::settings::Millis;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Every key that any shape uses. A tool's details that use one of them stay whole under `details`, so that no tool can
+/// imitate a shape.
+pub const FIXED_KEYS: [&str; 20] = [
+    "status",
+    "tool",
+    "message",
+    "details",
+    "assurance",
+    "error",
+    "reason",
+    "detail",
+    "effect",
+    "summary",
+    "preview",
+    "confirm_token",
+    "confirm_instructions",
+    "level",
+    "expires_at",
+    "warnings",
+    "recent",
+    "outcome_digest",
+    "outcome_bytes",
+    "_confirmation_token",
+];
+
+/// `confirmation_required`: a successful result.
+pub fn confirmation_required(
+    tool: &str,
+    plan: &Plan,
+    challenge: &Challenge,
+    level: Level,
+    parameter: &str,
+    limits: &Limits,
+) -> String {
+    let token = challenge.token.reveal();
+    let preview = match canonical::compact(&plan.preview, limits) {
+        Ok(compact) => compact.text,
+        Err(_) => quoted(&plan.preview),
+    };
+    let recent = json::array(&challenge.recent, |out, earlier| {
+        let object = Object::new()
+            .text("state", if earlier.completed { "completed" } else { "in_flight" })
+            .text("at", &rfc3339(earlier.at))
+            .number("seconds_ago", earlier.ago / 1000);
+        out.push_str(&object.finish());
+    });
+    Object::new()
+        .text("status", "confirmation_required")
+        .text("tool", tool)
+        .text("summary", &plan.summary)
+        .raw("preview", &preview)
+        .text("confirm_token", token)
+        .text("confirm_instructions", &instructions(tool, plan.needs, challenge, parameter))
+        .text("level", level.name())
+        .text("expires_at", &rfc3339(challenge.expires))
+        .raw("warnings", &json::texts(plan.warnings.iter().map(String::as_str)))
+        .raw("recent", &recent)
+        .text("assurance", plan.needs.name())
+        .finish()
+}
+
+fn instructions(tool: &str, needs: Assurance, challenge: &Challenge, parameter: &str) -> String {
+    let token = challenge.token.reveal();
+    let (tool, parameter) = (quoted(tool), quoted(parameter));
+    let person = match needs {
+        Assurance::TokenOnly => "Nothing has been done yet. Show the preview to the user and ask whether to go ahead. If so,",
+        Assurance::ClientPrompt | Assurance::OutOfBand => {
+            "Nothing has been done yet, and a person has to approve this first. Tell the user so. After that,"
+        }
+    };
+    let recent = if challenge.recent.is_empty() {
+        ""
+    } else {
+        " An identical call was made a short while ago (see \"recent\"): make sure that this is not the same wish twice."
+    };
+    format!(
+        "{person} call {tool} again with exactly the same arguments and {parameter}: \"{token}\". The token works once, for these arguments only, for {}.{recent}",
+        span(challenge.ttl)
+    )
+}
+
+/// A length of time in words: `5 minutes`, `90 seconds`.
+fn span(millis: Millis) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        60 => "1 minute".to_string(),
+        _ if seconds > 0 && seconds % 60 == 0 => format!("{} minutes", seconds / 60),
+        _ => format!("{seconds} seconds"),
+    }
+}
+
+/// `ok`: the details' own keys at top level, unless one of them is fixed.
+///
+/// # Errors
+/// What is wrong with the details.
+pub fn ok(
+    tool: &str,
+    message: &str,
+    details: &str,
+    assurance: Option<Assurance>,
+    limits: &Limits,
+) -> Result<String, String> {
+    let compact = canonical::compact(details, limits)?;
+    let keys = compact.keys.ok_or("the details are no JSON object")?;
+    let object = Object::new().text("status", "ok").text("tool", tool).text("message", message);
+    let object = if keys.iter().any(|key| FIXED_KEYS.contains(&key.as_str())) {
+        object.raw("details", &compact.text)
+    } else {
+        object.members(&compact.text)
+    };
+    Ok(object.option(assurance, |object, assurance| object.text("assurance", assurance.name())).finish())
+}
+
+/// `rejected`: nothing ran, nothing was spent.
+pub fn rejected(tool: &str, rejection: &Rejection) -> String {
+    Object::new()
+        .text("status", "rejected")
+        .text("tool", tool)
+        .text("error", &rejection.error)
+        .text("reason", rejection.reason.name())
+        .option(rejection.detail, |object, detail| object.text("detail", detail.name()))
+        .finish()
+}
+
+/// `failed`: it started.
+pub fn failed(tool: &str, failure: Failure, error: &str, effect: Effect, assurance: Option<Assurance>) -> String {
+    let error = error.trim_end_matches(['.', ' ', '\n']);
+    Object::new()
+        .text("status", "failed")
+        .text("tool", tool)
+        .text("error", &format!("{error}; {}", effect.advice()))
+        .text("reason", failure.name())
+        .text("effect", effect.name())
+        .option(assurance, |object, assurance| object.text("assurance", assurance.name()))
+        .finish()
+}
+
+/// The JSON Schema of everything that a call may answer, where the tool promises a schema for its details.
+///
+/// # Errors
+/// What is wrong with the tool's schema.
+pub fn output_schema(details: Option<&str>, limits: &Limits) -> Result<String, String> {
+    let mut properties = String::from(
+        r#""status":{"const":"ok"},"tool":{"type":"string"},"message":{"type":"string"},"assurance":{"type":"string"}"#,
+    );
+    let mut required = String::from(r#""status","tool","message""#);
+    let mut definitions = Vec::new();
+    if let Some(details) = details {
+        let compact = canonical::compact(details, limits)?;
+        compact.keys.ok_or("the output schema is no JSON object")?;
+        let parts = members(&compact.text);
+        let part = |name: &str| parts.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
+        let own = part("\"properties\"").filter(|value| value.starts_with('{'));
+        let clash = own.is_some_and(|own| {
+            members(own).iter().any(|(key, _)| FIXED_KEYS.iter().any(|fixed| quoted(fixed) == **key))
+        });
+        match own {
+            Some(own) if !clash => {
+                push_inner(&mut properties, own);
+                if let Some(names) = part("\"required\"").filter(|value| value.starts_with('[')) {
+                    push_inner(&mut required, names);
+                }
+            }
+            _ => properties.push_str(r#","details":{"type":"object"}"#),
+        }
+        definitions = parts.iter().copied().filter(|(key, _)| ["\"$defs\"", "\"definitions\""].contains(key)).collect();
+    }
+    let ok = format!(r#"{{"type":"object","properties":{{{properties}}},"required":[{required}]}}"#);
+    let others = [
+        (
+            "confirmation_required",
+            r#""tool":{"type":"string"},"summary":{"type":"string"},"preview":{"type":"object"},"confirm_token":{"type":"string"},"confirm_instructions":{"type":"string"},"level":{"type":"string"},"expires_at":{"type":"string"},"warnings":{"type":"array","items":{"type":"string"}},"recent":{"type":"array","items":{"type":"object"}},"assurance":{"type":"string"}"#,
+            r#""status","tool","summary","preview","confirm_token","confirm_instructions","level","expires_at","warnings","recent","assurance""#,
+        ),
+        (
+            "rejected",
+            r#""tool":{"type":"string"},"error":{"type":"string"},"reason":{"type":"string"},"detail":{"type":"string"}"#,
+            r#""status","tool","error","reason""#,
+        ),
+        (
+            "failed",
+            r#""tool":{"type":"string"},"error":{"type":"string"},"reason":{"type":"string"},"effect":{"enum":["none","partial","unknown"]},"assurance":{"type":"string"}"#,
+            r#""status","tool","error","reason","effect""#,
+        ),
+    ];
+    let mut any = ok;
+    // Details that use a fixed key stand whole under `details`; a replay of what was too large to keep has its digest.
+    any.push_str(
+        r#",{"type":"object","properties":{"status":{"const":"ok"},"tool":{"type":"string"},"message":{"type":"string"},"details":{"type":"object"},"outcome_digest":{"type":"string"},"outcome_bytes":{"type":"integer"},"assurance":{"type":"string"}},"required":["status","tool","message"],"anyOf":[{"required":["details"]},{"required":["outcome_digest"]}]}"#,
+    );
+    for (status, properties, required) in others {
+        any.push_str(&format!(
+            r#",{{"type":"object","properties":{{"status":{{"const":"{status}"}},{properties}}},"required":[{required}]}}"#
+        ));
+    }
+    let mut schema = format!(r#"{{"type":"object","anyOf":[{any}]"#);
+    for (key, value) in definitions {
+        schema.push_str(&format!(",{key}:{value}"));
+    }
+    schema.push('}');
+    Ok(schema)
+}
+
+/// Adds what is between the brackets, behind a comma.
+fn push_inner(out: &mut String, bracketed: &str) {
+    let inner = bracketed.get(1..bracketed.len().saturating_sub(1)).unwrap_or_default();
+    if !inner.is_empty() {
+        out.push(',');
+        out.push_str(inner);
+    }
+}
+
+/// The members of an object that is known to be valid and without white space: keys as literals, values as they stand.
+fn members(object: &str) -> Vec<(&str, &str)> {
+    let inner = object.get(1..object.len().saturating_sub(1)).unwrap_or_default();
+    let mut out = Vec::new();
+    let (mut start, mut colon) = (0, None);
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    let mut push = |start: usize, colon: Option<usize>, end: usize| {
+        if let Some(colon) = colon
+            && let (Some(key), Some(value)) = (inner.get(start..colon), inner.get(colon + 1..end))
+        {
+            out.push((key, value));
+        }
+    };
+    for (at, byte) in inner.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b':' if depth == 0 && colon.is_none() => colon = Some(at),
+            b',' if depth == 0 => {
+                push(start, colon, at);
+                (start, colon) = (at + 1, None);
+            }
+            _ => {}
+        }
+    }
+    push(start, colon, inner.len());
+    out
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    write_string(&mut out, text);
+    out
+}

@@ -1,0 +1,152 @@
+//! Sizes and times, each named, none switched off by omission.
+
+use crate::canonical;
+use alloc::format;
+use alloc::string::String;
+
+/// Milliseconds.
+pub type Millis = u64;
+
+const SECOND: Millis = 1_000;
+const MINUTE: Millis = 60 * SECOND;
+const HOUR: Millis = 60 * MINUTE;
+const DAY: Millis = 24 * HOUR;
+
+/// What an operator may change. Milliseconds and bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Life of a token. Long enough for a person to read a preview, short enough that it is still true.
+    pub ttl: Millis,
+    /// How long an approver may take.
+    pub approval_window: Millis,
+    /// How long an outcome is replayed: what a client needs to retry after a lost reply.
+    pub replay_window: Millis,
+    /// How long an expired or replayed-out token is still told apart from one that never was.
+    pub tombstone: Millis,
+    /// How long an identical call is refused after a person declined it.
+    pub cool_down: Millis,
+    /// How far back an identical completed call is told as recent.
+    pub recent_window: Millis,
+    /// Bytes of arguments, as sent and in canonical form: they are hashed, stored and shown to a person.
+    pub max_arguments: u32,
+    /// Nesting of arguments: readers behind the gate recurse.
+    pub max_depth: u32,
+    /// Characters of one number: its exact value is kept, so its length is work for everyone behind the gate.
+    pub max_number: u32,
+    /// Magnitude of a decimal exponent: a few characters must not stand for a gigabyte of digits.
+    pub max_exponent: u32,
+    /// Bytes of a plan: more than a person reads.
+    pub max_plan: u32,
+    /// Bytes of a precondition.
+    pub max_precondition: u32,
+    /// Bytes of a kept outcome as a JSON string literal: popular clients break above 1 MiB a message, which carries it twice.
+    pub max_outcome: u32,
+    /// Bytes of an outcome that is delivered at all.
+    pub max_output: u32,
+    /// Unexpired pending confirmations of one owner: no caller can fill the table for others.
+    pub pending_per_owner: u32,
+    /// Unexpired pending confirmations in all.
+    pub pending_in_all: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            ttl: 5 * MINUTE,
+            approval_window: 30 * MINUTE,
+            replay_window: 5 * MINUTE,
+            tombstone: DAY,
+            cool_down: 10 * MINUTE,
+            recent_window: 10 * MINUTE,
+            max_arguments: 256 * 1024,
+            max_depth: 64,
+            max_number: 1024,
+            max_exponent: 9999,
+            max_plan: 64 * 1024,
+            max_precondition: 1024,
+            max_outcome: 384 * 1024,
+            max_output: 8 * 1024 * 1024,
+            pending_per_owner: 32,
+            pending_in_all: 10_000,
+        }
+    }
+}
+
+impl Settings {
+    /// The limits of the canonical reader.
+    pub fn arguments(&self) -> canonical::Limits {
+        canonical::Limits {
+            max_bytes: self.max_arguments,
+            max_depth: self.max_depth,
+            max_number: self.max_number,
+            max_exponent: self.max_exponent,
+        }
+    }
+
+    /// The limits of texts that a tool returns: as for arguments, but as large as an outcome may be.
+    pub fn output(&self) -> canonical::Limits {
+        canonical::Limits { max_bytes: self.max_output, ..self.arguments() }
+    }
+
+    /// Refuses zeros and what is out of range.
+    ///
+    /// # Errors
+    /// Names the setting and its range.
+    pub fn check(&self) -> Result<(), String> {
+        let times = [
+            ("ttl", self.ttl, 15 * SECOND, HOUR),
+            ("approval-window", self.approval_window, 15 * SECOND, 7 * DAY),
+            ("replay-window", self.replay_window, SECOND, DAY),
+            ("tombstone", self.tombstone, MINUTE, 30 * DAY),
+            ("cool-down", self.cool_down, SECOND, DAY),
+            ("recent-window", self.recent_window, SECOND, DAY),
+        ];
+        for (name, value, low, high) in times {
+            if !(low..=high).contains(&value) {
+                return Err(format!("{name} is {value} ms: set it between {low} and {high} ms"));
+            }
+        }
+        let sizes = [
+            ("max-arguments", self.max_arguments, 16 * 1024 * 1024),
+            ("max-depth", self.max_depth, 512),
+            ("max-number", self.max_number, 65_536),
+            ("max-exponent", self.max_exponent, 1_000_000),
+            ("max-plan", self.max_plan, 16 * 1024 * 1024),
+            ("max-precondition", self.max_precondition, 65_536),
+            ("max-outcome", self.max_outcome, 64 * 1024 * 1024),
+            ("max-output", self.max_output, 64 * 1024 * 1024),
+            ("pending-per-owner", self.pending_per_owner, 1_000_000),
+            ("pending-in-all", self.pending_in_all, 100_000_000),
+        ];
+        for (name, value, high) in sizes {
+            if !(1..=high).contains(&value) {
+                return Err(format!("{name} is {value}: set it between 1 and {high}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_in_range() {
+        assert_eq!(Settings::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn a_zero_is_refused_by_name() {
+        let zero = Settings { pending_per_owner: 0, ..Settings::default() };
+        assert!(zero.check().unwrap_err().starts_with("pending-per-owner is 0: set it between 1"));
+    }
+
+    #[test]
+    fn the_life_of_a_token_has_both_ends() {
+        for (ttl, good) in [(14_999, false), (15_000, true), (3_600_000, true), (3_600_001, false)] {
+            assert_eq!(Settings { ttl, ..Settings::default() }.check().is_ok(), good, "{ttl}");
+        }
+    }
+}

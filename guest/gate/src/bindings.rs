@@ -1,0 +1,9 @@
+//! Generated from `wit/gate`.
+#![expect(unsafe_code, reason = "generated")]
+#![allow(missing_docs, clippy::all, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+wit_bindgen::generate!({
+    path: "../../wit/gate",
+    world: "component",
+    pub_export_macro: true,
+});

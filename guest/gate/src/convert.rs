@@ -1,0 +1,214 @@
+//! Between the generated types and those of `gate-core`. Every match is exhaustive: a new case has to be said here.
+
+use crate::bindings::exports::counterfoil::gate::{approvals, gate};
+use counterfoil_gate_core::answer::{Assurance, Detail, Effect, Failure, Reason, Rejection};
+use counterfoil_gate_core::approvals::{Progress, progress};
+use counterfoil_gate_core::confirmation::{Call, Confirmation, Outcome, Plan, Run, Settlement, State, Status};
+use counterfoil_gate_core::contract::{Challenge, Earlier, Permit, Replayed};
+use counterfoil_gate_core::digest::hex;
+use counterfoil_gate_core::level::Level;
+use counterfoil_gate_core::settings::Settings;
+use counterfoil_gate_core::token::Token;
+
+/// Both directions of an enum with the same cases on both sides.
+macro_rules! both {
+    ($there:ident, $back:ident, $wit:ty, $core:ty, $($case:ident),+) => {
+        pub fn $there(value: $wit) -> $core {
+            match value { $(<$wit>::$case => <$core>::$case),+ }
+        }
+        pub fn $back(value: $core) -> $wit {
+            match value { $(<$core>::$case => <$wit>::$case),+ }
+        }
+    };
+}
+
+both!(assurance, assurance_out, gate::Assurance, Assurance, TokenOnly, ClientPrompt, OutOfBand);
+both!(level, level_out, gate::Level, Level, Safe, Caution, Review, ApprovalRequired);
+both!(detail_in, detail_out, gate::Detail, Detail, InFlight, OutcomeUnknown, AlreadyRan, SettledHappened, SettledDidNot);
+both!(status_in, status_out, gate::OutcomeStatus, Status, Ok, Failed);
+both!(
+    reason_in, reason_out, gate::Reason, Reason, MalformedToken, InvalidArguments, UnknownOrUsed, WrongOwner, WrongTool,
+    ParamsChanged, Expired, ToolChanged, AwaitingApproval, Declined, Unresolved, UnknownTool, Refused, Denied,
+    TooManyPending, Unavailable
+);
+
+pub fn failure(value: gate::Failure) -> Failure {
+    match value {
+        gate::Failure::ToolError => Failure::ToolError,
+        gate::Failure::Trapped => Failure::Trapped,
+        gate::Failure::Deadline => Failure::Deadline,
+        gate::Failure::OutputLimit => Failure::OutputLimit,
+    }
+}
+
+pub fn effect(value: gate::Effect) -> Effect {
+    match value {
+        gate::Effect::None => Effect::None,
+        gate::Effect::Partial => Effect::Partial,
+        gate::Effect::Unknown => Effect::Unknown,
+    }
+}
+
+pub fn rejection(value: Rejection) -> gate::Rejection {
+    gate::Rejection {
+        reason: reason_out(value.reason),
+        detail: value.detail.map(detail_out),
+        error: value.error,
+        retry_after: value.retry_after,
+    }
+}
+
+pub fn rejection_in(value: gate::Rejection) -> Rejection {
+    Rejection {
+        reason: reason_in(value.reason),
+        detail: value.detail.map(detail_in),
+        error: value.error,
+        retry_after: value.retry_after,
+    }
+}
+
+pub fn call(value: &gate::Call) -> Call<'_> {
+    Call { owner: &value.owner, tool: &value.tool, revision: &value.revision, arguments: &value.arguments }
+}
+
+pub fn plan(value: gate::Plan) -> Plan {
+    Plan {
+        summary: value.summary,
+        preview: value.preview,
+        warnings: value.warnings,
+        precondition: value.precondition,
+        needs: assurance(value.needs),
+        approvers: value.approvers,
+    }
+}
+
+pub fn challenge(value: Challenge) -> gate::Challenge {
+    gate::Challenge {
+        token: value.token.reveal().to_string(),
+        approval_id: value.approval_id,
+        expires_at: value.expires,
+        ttl: value.ttl,
+        recent: value.recent.into_iter().map(earlier).collect(),
+    }
+}
+
+fn earlier(value: Earlier) -> gate::Earlier {
+    let state = if value.completed { gate::EarlierState::Completed } else { gate::EarlierState::InFlight };
+    gate::Earlier { state, at: value.at, ago: value.ago }
+}
+
+/// A challenge that comes back to be shown. A text that is no token shows as an empty one, which nothing accepts.
+pub fn challenge_in(value: gate::Challenge) -> Challenge {
+    Challenge {
+        token: Token::parse(&value.token).unwrap_or_default(),
+        approval_id: value.approval_id,
+        expires: value.expires_at,
+        ttl: value.ttl,
+        recent: value
+            .recent
+            .into_iter()
+            .map(|e| Earlier { completed: e.state == gate::EarlierState::Completed, at: e.at, ago: e.ago })
+            .collect(),
+    }
+}
+
+pub fn permit(value: Permit, arguments: String) -> gate::Permit {
+    gate::Permit {
+        arguments,
+        operation_id: value.operation_id,
+        precondition: value.precondition,
+        assurance: assurance_out(value.assurance),
+        approved_by: value.approved_by,
+        approval_id: value.approval_id,
+        deadline: value.deadline,
+    }
+}
+
+pub fn outcome_in(value: gate::Outcome) -> Outcome {
+    Outcome { status: status_in(value.status), payload: value.payload }
+}
+
+pub fn replayed(value: Replayed) -> gate::Replayed {
+    gate::Replayed {
+        outcome: gate::Outcome { status: status_out(value.outcome.status), payload: value.outcome.payload },
+        operation_id: value.operation_id,
+        completed_at: value.completed_at,
+    }
+}
+
+pub fn settlement(value: Settlement) -> gate::Settlement {
+    gate::Settlement { happened: value.happened, by: value.by, at: value.at }
+}
+
+pub fn item(c: &Confirmation, now: u64) -> approvals::Item {
+    let mut item = approvals::Item {
+        approval_id: c.approval_id.clone(),
+        progress: match progress(c, now) {
+            Progress::Pending => approvals::Progress::Pending,
+            Progress::Approved => approvals::Progress::Approved,
+            Progress::Expired => approvals::Progress::Expired,
+            Progress::InFlight => approvals::Progress::InFlight,
+            Progress::OutcomeUnknown => approvals::Progress::OutcomeUnknown,
+            Progress::Completed => approvals::Progress::Completed,
+            Progress::Declined => approvals::Progress::Declined,
+            Progress::SettledHappened => approvals::Progress::SettledHappened,
+            Progress::SettledDidNot => approvals::Progress::SettledDidNot,
+        },
+        owner: c.owner.clone(),
+        tool: c.tool.clone(),
+        revision: c.revision.clone(),
+        arguments: c.arguments.clone(),
+        summary: c.plan.summary.clone(),
+        preview: c.plan.preview.clone(),
+        warnings: c.plan.warnings.clone(),
+        precondition: c.plan.precondition.clone(),
+        needs: assurance_out(c.plan.needs),
+        approvers: c.plan.approvers,
+        issued_at: c.issued,
+        expires_at: c.expires(),
+        approvals: c.approvals.iter().map(|a| approvals::Approval { by: a.by.clone(), at: a.at, proof: assurance_out(a.proof) }).collect(),
+        refusal: None,
+        operation_id: None,
+        started_at: None,
+        deadline: None,
+        completed_at: None,
+        status: None,
+        settlement: None,
+        shown: hex(&c.shown()),
+    };
+    let mut ran = |run: &Run| {
+        item.operation_id = Some(run.operation_id.clone());
+        (item.started_at, item.deadline) = (Some(run.started), Some(run.deadline));
+    };
+    match &c.state {
+        State::Pending | State::Expired => {}
+        State::InFlight(run) => ran(run),
+        State::Completed { run, at, status, settled_before, .. } => {
+            ran(run);
+            (item.completed_at, item.status) = (Some(*at), Some(status_out(*status)));
+            item.settlement = settled_before.clone().map(settlement);
+        }
+        State::Declined(r) => item.refusal = Some(approvals::Refusal { by: r.by.clone(), at: r.at, why: r.why.clone() }),
+        State::Settled { run, settlement: said } => {
+            ran(run);
+            item.settlement = Some(settlement(said.clone()));
+        }
+    }
+    item
+}
+
+macro_rules! settings {
+    ($($field:ident),+) => {
+        pub fn settings_in(value: &gate::Settings) -> Settings {
+            Settings { $($field: value.$field),+ }
+        }
+        pub fn settings_out(value: &Settings) -> gate::Settings {
+            gate::Settings { $($field: value.$field),+ }
+        }
+    };
+}
+
+settings!(
+    ttl, approval_window, replay_window, tombstone, cool_down, recent_window, max_arguments, max_depth, max_number,
+    max_exponent, max_plan, max_precondition, max_outcome, max_output, pending_per_owner, pending_in_all
+);

@@ -17,11 +17,8 @@ pub struct Guest {
 }
 
 /// `wasm32-unknown-unknown` and not wasip2, whose standard library brings thirteen imports of its own.
-pub const GATE: Guest = Guest {
-    package: "counterfoil-gate",
-    target: "wasm32-unknown-unknown",
-    flags: &["-Ctarget-feature=+simd128"],
-};
+pub const GATE: Guest =
+    Guest { package: "counterfoil-gate", target: "wasm32-unknown-unknown", flags: &["-Ctarget-feature=+simd128"] };
 
 /// An ordinary plug-in: its linker makes a component of it.
 pub const FILES: Guest = Guest { package: "counterfoil-files", target: "wasm32-wasip2", flags: &[] };
@@ -30,15 +27,8 @@ const INSTALL: &str = "rustup target add wasm32-unknown-unknown wasm32-wasip2";
 
 /// Variables that the nested cargo may inherit, of those that start with `CARGO`: where crates come from, how the
 /// network is reached, and the job slots that it shares with the outer one.
-const KEPT: &[&str] = &[
-    "CARGO_HOME",
-    "CARGO_MAKEFLAGS",
-    "CARGO_NET_",
-    "CARGO_HTTP_",
-    "CARGO_REGISTR",
-    "CARGO_SOURCE_",
-    "CARGO_TERM_",
-];
+const KEPT: &[&str] =
+    &["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_", "CARGO_TERM_"];
 
 /// Other variables that would change what is built, or that lint and coverage tools set for the outer build.
 const DROPPED: &[&str] = &[
@@ -88,7 +78,10 @@ impl Cargo {
         if Path::new(&libraries).is_dir() {
             return Ok(());
         }
-        Err(format!("{} has no target {target}, which the gate and its plug-ins need: run `{INSTALL}`", self.rustc.display()))
+        Err(format!(
+            "{} has no target {target}, which the gate and its plug-ins need: run `{INSTALL}`",
+            self.rustc.display()
+        ))
     }
 
     fn ask(&self, arguments: &[&str]) -> Result<String> {
@@ -102,7 +95,8 @@ impl Cargo {
 
     /// Builds a guest and returns its wasm.
     pub fn build(&self, guest: &Guest) -> Result<Vec<u8>> {
-        let arguments = ["build", "--locked", "--profile", "guest", "--package", guest.package, "--target", guest.target];
+        let arguments =
+            ["build", "--locked", "--profile", "guest", "--package", guest.package, "--target", guest.target];
         let mut command = Command::new(&self.program);
         for (name, _) in env::vars_os().filter(|(name, _)| !inherits(&name.to_string_lossy())) {
             command.env_remove(name);

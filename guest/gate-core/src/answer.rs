@@ -123,7 +123,9 @@ impl Reason {
             Self::ParamsChanged => {
                 "the arguments are not those of the preview; call with the same arguments, or without a token to get a preview of the new ones"
             }
-            Self::Expired => "the time to confirm has passed and nothing ran; call again without a token to get a new preview",
+            Self::Expired => {
+                "the time to confirm has passed and nothing ran; call again without a token to get a new preview"
+            }
             Self::ToolChanged => {
                 "the tool, its grants or its rules changed after the preview and nothing ran; call again without a token to get a new preview"
             }
@@ -140,7 +142,9 @@ impl Reason {
             Self::TooManyPending => {
                 "too many confirmations are waiting; confirm one, or wait until some have expired, and call again"
             }
-            Self::Unavailable => "nothing ran and no token was spent; call again later with the same arguments and token, if you have one",
+            Self::Unavailable => {
+                "nothing ran and no token was spent; call again later with the same arguments and token, if you have one"
+            }
         }
     }
 }

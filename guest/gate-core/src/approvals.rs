@@ -153,7 +153,9 @@ pub fn describe(c: &Confirmation) -> String {
             .number("replay_until", *replay_until)
             .text("status", if *status == Status::Ok { "ok" } else { "failed" })
             .option(payload.as_deref(), |object, payload| object.text("payload", payload))
-            .option(settled_before.as_ref(), |object, s| object.raw("settled_before", &settled(Object::new(), s).finish())),
+            .option(settled_before.as_ref(), |object, s| {
+                object.raw("settled_before", &settled(Object::new(), s).finish())
+            }),
         State::Declined(refusal) => Object::new()
             .text("name", "declined")
             .text("by", &refusal.by)

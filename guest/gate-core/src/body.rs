@@ -90,8 +90,7 @@ pub fn decode(bytes: &[u8]) -> Result<Confirmation, &'static str> {
     let (summary, preview) = (r.text()?, r.text()?);
     let warnings = r.list(MAX_WARNINGS, Reader::text)?;
     let precondition = r.option()?;
-    let plan =
-        Plan { summary, preview, warnings, precondition, needs: r.assurance()?, approvers: r.byte()? };
+    let plan = Plan { summary, preview, warnings, precondition, needs: r.assurance()?, approvers: r.byte()? };
     let (issued, window, ttl) = (r.number()?, r.number()?, r.number()?);
     let approvals =
         r.list(MAX_APPROVALS, |r| Ok(Approval { by: r.text()?, at: r.number()?, proof: r.assurance()? }))?;

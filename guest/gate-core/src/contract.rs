@@ -324,7 +324,9 @@ pub fn record(
                 Err("another outcome of this run is kept already: an outcome is recorded once".to_string())
             };
         }
-        State::Pending | State::Expired | State::Declined(_) | State::Completed { .. } => return Err(NO_RUN.to_string()),
+        State::Pending | State::Expired | State::Declined(_) | State::Completed { .. } => {
+            return Err(NO_RUN.to_string());
+        }
     };
     if run.operation_id != operation_id {
         return Err(NO_RUN.to_string());
@@ -390,19 +392,17 @@ pub fn sweep(settings: &Settings, now: UnixMillis, mut c: Confirmation) -> Swept
     if now < c.index(settings).purge_after {
         return Swept::Keep;
     }
-    match &mut c.state {
-        State::InFlight(_) => Swept::Keep,
-        _ if c.forgotten_at(settings).is_none_or(|end| now >= end) => Swept::Remove,
-        State::Pending => {
-            c.state = State::Expired;
-            c.strip();
-            Swept::Replace(c)
-        }
-        State::Completed { payload, .. } if payload.is_some() => {
-            *payload = None;
-            c.strip();
-            Swept::Replace(c)
-        }
-        State::Completed { .. } | State::Expired | State::Declined(_) | State::Settled { .. } => Swept::Keep,
+    if matches!(c.state, State::InFlight(_)) {
+        return Swept::Keep;
     }
+    if c.forgotten_at(settings).is_none_or(|end| now >= end) {
+        return Swept::Remove;
+    }
+    match &mut c.state {
+        State::Pending => c.state = State::Expired,
+        State::Completed { payload, .. } if payload.is_some() => *payload = None,
+        _ => return Swept::Keep,
+    }
+    c.strip();
+    Swept::Replace(c)
 }

@@ -37,7 +37,11 @@ pub fn sha256(bytes: &[u8]) -> Sha {
 /// Names a call: owner, tool, canonical arguments. The revision is compared on its own, since two revisions of a tool do
 /// the same thing to the world.
 pub fn binding(owner: &str, tool: &str, arguments: &str) -> Sha {
-    Fields::new("counterfoil/call/1").field(owner.as_bytes()).field(tool.as_bytes()).field(arguments.as_bytes()).finish()
+    Fields::new("counterfoil/call/1")
+        .field(owner.as_bytes())
+        .field(tool.as_bytes())
+        .field(arguments.as_bytes())
+        .finish()
 }
 
 /// Lower-case hexadecimal digits.

@@ -106,7 +106,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(declared: Level, critical: bool, operator: Option<Level>, planned: Option<Level>, expected: Option<Level>) {
+    fn check(
+        declared: Level,
+        critical: bool,
+        operator: Option<Level>,
+        planned: Option<Level>,
+        expected: Option<Level>,
+    ) {
         assert_eq!(resolve(declared, critical, operator, planned).ok(), expected);
     }
 

@@ -77,7 +77,9 @@ fn instructions(tool: &str, needs: Assurance, challenge: &Challenge, parameter: 
     let token = challenge.token.reveal();
     let (tool, parameter) = (quoted(tool), quoted(parameter));
     let person = match needs {
-        Assurance::TokenOnly => "Nothing has been done yet. Show the preview to the user and ask whether to go ahead. If so,",
+        Assurance::TokenOnly => {
+            "Nothing has been done yet. Show the preview to the user and ask whether to go ahead. If so,"
+        }
         Assurance::ClientPrompt | Assurance::OutOfBand => {
             "Nothing has been done yet, and a person has to approve this first. Tell the user so. After that,"
         }
@@ -158,11 +160,17 @@ pub fn output_schema(details: Option<&str>, limits: &Limits) -> Result<String, S
         r#""status":{"const":"ok"},"tool":{"type":"string"},"message":{"type":"string"},"assurance":{"type":"string"}"#,
     );
     let mut required = String::from(r#""status","tool","message""#);
+    let own = match details {
+        Some(details) => {
+            let compact = canonical::compact(details, limits)?;
+            compact.keys.ok_or("the output schema is no JSON object")?;
+            Some(compact.text)
+        }
+        None => None,
+    };
     let mut definitions = Vec::new();
-    if let Some(details) = details {
-        let compact = canonical::compact(details, limits)?;
-        compact.keys.ok_or("the output schema is no JSON object")?;
-        let parts = members(&compact.text);
+    if let Some(own) = &own {
+        let parts = members(own);
         let part = |name: &str| parts.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
         let own = part("\"properties\"").filter(|value| value.starts_with('{'));
         let clash = own.is_some_and(|own| {

@@ -99,7 +99,9 @@ mod tests {
     #[test]
     fn only_exact_case_and_length_is_a_token() {
         assert!(Token::parse("cfm_abcdefghijklmnopqrstuvwx").is_some());
-        for text in ["", "cfm_", "CFM_abcdefghijklmnopqrstuvwx", "cfm_Abcdefghijklmnopqrstuvwx", "cfm_abcdefghijklmnopqrstuvw1"] {
+        for text in
+            ["", "cfm_", "CFM_abcdefghijklmnopqrstuvwx", "cfm_Abcdefghijklmnopqrstuvwx", "cfm_abcdefghijklmnopqrstuvw1"]
+        {
             assert!(Token::parse(text).is_none(), "{text}");
         }
         assert!(Token::parse("cfm_abcdefghijklmnopqrstuvwxy").is_none());

@@ -24,12 +24,39 @@ macro_rules! both {
 
 both!(assurance, assurance_out, gate::Assurance, Assurance, TokenOnly, ClientPrompt, OutOfBand);
 both!(level, level_out, gate::Level, Level, Safe, Caution, Review, ApprovalRequired);
-both!(detail_in, detail_out, gate::Detail, Detail, InFlight, OutcomeUnknown, AlreadyRan, SettledHappened, SettledDidNot);
+both!(
+    detail_in,
+    detail_out,
+    gate::Detail,
+    Detail,
+    InFlight,
+    OutcomeUnknown,
+    AlreadyRan,
+    SettledHappened,
+    SettledDidNot
+);
 both!(status_in, status_out, gate::OutcomeStatus, Status, Ok, Failed);
 both!(
-    reason_in, reason_out, gate::Reason, Reason, MalformedToken, InvalidArguments, UnknownOrUsed, WrongOwner, WrongTool,
-    ParamsChanged, Expired, ToolChanged, AwaitingApproval, Declined, Unresolved, UnknownTool, Refused, Denied,
-    TooManyPending, Unavailable
+    reason_in,
+    reason_out,
+    gate::Reason,
+    Reason,
+    MalformedToken,
+    InvalidArguments,
+    UnknownOrUsed,
+    WrongOwner,
+    WrongTool,
+    ParamsChanged,
+    Expired,
+    ToolChanged,
+    AwaitingApproval,
+    Declined,
+    Unresolved,
+    UnknownTool,
+    Refused,
+    Denied,
+    TooManyPending,
+    Unavailable
 );
 
 pub fn failure(value: gate::Failure) -> Failure {
@@ -166,7 +193,11 @@ pub fn item(c: &Confirmation, now: u64) -> approvals::Item {
         approvers: c.plan.approvers,
         issued_at: c.issued,
         expires_at: c.expires(),
-        approvals: c.approvals.iter().map(|a| approvals::Approval { by: a.by.clone(), at: a.at, proof: assurance_out(a.proof) }).collect(),
+        approvals: c
+            .approvals
+            .iter()
+            .map(|a| approvals::Approval { by: a.by.clone(), at: a.at, proof: assurance_out(a.proof) })
+            .collect(),
         refusal: None,
         operation_id: None,
         started_at: None,
@@ -188,7 +219,9 @@ pub fn item(c: &Confirmation, now: u64) -> approvals::Item {
             (item.completed_at, item.status) = (Some(*at), Some(status_out(*status)));
             item.settlement = settled_before.clone().map(settlement);
         }
-        State::Declined(r) => item.refusal = Some(approvals::Refusal { by: r.by.clone(), at: r.at, why: r.why.clone() }),
+        State::Declined(r) => {
+            item.refusal = Some(approvals::Refusal { by: r.by.clone(), at: r.at, why: r.why.clone() })
+        }
         State::Settled { run, settlement: said } => {
             ran(run);
             item.settlement = Some(settlement(said.clone()));
@@ -209,6 +242,20 @@ macro_rules! settings {
 }
 
 settings!(
-    ttl, approval_window, replay_window, tombstone, cool_down, recent_window, max_arguments, max_depth, max_number,
-    max_exponent, max_plan, max_precondition, max_outcome, max_output, pending_per_owner, pending_in_all
+    ttl,
+    approval_window,
+    replay_window,
+    tombstone,
+    cool_down,
+    recent_window,
+    max_arguments,
+    max_depth,
+    max_number,
+    max_exponent,
+    max_plan,
+    max_precondition,
+    max_outcome,
+    max_output,
+    pending_per_owner,
+    pending_in_all
 );

@@ -10,19 +10,17 @@ mod store;
 use bindings::exports::counterfoil::gate::{approvals, gate, levels, responses};
 use bindings::wasi::{clocks::wall_clock, random::random};
 use convert::{assurance, call, item, level, level_out, plan, rejection, rejection_in, settings_in, settings_out};
-use counterfoil_gate_core as core;
 use core::answer::{Reason, Rejection};
 use core::confirmation::{Confirmation, NEVER, Phase};
 use core::contract::{self, Swept, Verdict};
 use core::digest::Sha;
 use core::settings::Settings;
 use core::token::{Random, Token};
+use counterfoil_gate_core as core;
 use std::cell::RefCell;
 use store::{Lost, Row, Swap};
 
 struct Component;
-
-bindings::export!(Component with_types_in bindings);
 
 thread_local! {
     static SETTINGS: RefCell<Settings> = RefCell::new(Settings::default());
@@ -75,7 +73,9 @@ impl gate::Guest for Component {
     fn read(arguments: String, confirm_parameter: String) -> Result<gate::Request, gate::ArgumentsError> {
         match core::canonical::read(&arguments, &confirm_parameter, &settings().arguments()) {
             Ok(request) => Ok(gate::Request { token: request.token, arguments: request.arguments }),
-            Err(core::canonical::ArgumentsError::MalformedToken(text)) => Err(gate::ArgumentsError::MalformedToken(text)),
+            Err(core::canonical::ArgumentsError::MalformedToken(text)) => {
+                Err(gate::ArgumentsError::MalformedToken(text))
+            }
             Err(core::canonical::ArgumentsError::InvalidArguments(text)) => {
                 Err(gate::ArgumentsError::InvalidArguments(text))
             }
@@ -153,8 +153,12 @@ impl gate::Guest for Component {
     fn record(token: String, operation_id: String, outcome: gate::Outcome) -> Result<gate::Recording, gate::GateError> {
         let token = Token::parse(&token).ok_or_else(|| misuse("no such run: this is no token"))?;
         let (settings, key, outcome) = (settings(), token.key(), convert::outcome_in(outcome));
-        let (_, recording) = change(&key, |stored| contract::record(&settings, now(), stored, &operation_id, &outcome))?;
-        Ok(gate::Recording { whole: recording.whole, settled_before: recording.settled_before.map(convert::settlement) })
+        let (_, recording) =
+            change(&key, |stored| contract::record(&settings, now(), stored, &operation_id, &outcome))?;
+        Ok(gate::Recording {
+            whole: recording.whole,
+            settled_before: recording.settled_before.map(convert::settlement),
+        })
     }
 
     fn sweep(limit: u32) -> Result<u32, gate::GateError> {
@@ -288,13 +292,7 @@ impl responses::Guest for Component {
         effect: gate::Effect,
         proof: Option<gate::Assurance>,
     ) -> String {
-        core::responses::failed(
-            &tool,
-            convert::failure(failure),
-            &error,
-            convert::effect(effect),
-            proof.map(assurance),
-        )
+        core::responses::failed(&tool, convert::failure(failure), &error, convert::effect(effect), proof.map(assurance))
     }
 
     fn refuse(reason: gate::Reason, what: String) -> gate::Rejection {

@@ -31,7 +31,9 @@ pub enum Lost {
 impl Lost {
     pub fn rejection(&self) -> Rejection {
         match self {
-            Self::Unreachable(what) => Rejection::because(Reason::Unavailable, &format!("the store did not answer: {what}")),
+            Self::Unreachable(what) => {
+                Rejection::because(Reason::Unavailable, &format!("the store did not answer: {what}"))
+            }
             Self::Damaged(what) => Rejection::because(Reason::Unavailable, what),
             Self::Full(what) => Rejection::because(Reason::TooManyPending, what),
         }
@@ -90,10 +92,7 @@ pub fn find(binding: &Sha, limit: u32) -> Result<Vec<Found>, Lost> {
 }
 
 /// One page: what reads of it, and the place of its last row, if there may be more.
-pub fn list(
-    phase: Phase,
-    after: Option<(u64, String)>,
-) -> Result<(Vec<Confirmation>, Option<(u64, String)>), Lost> {
+pub fn list(phase: Phase, after: Option<(u64, String)>) -> Result<(Vec<Confirmation>, Option<(u64, String)>), Lost> {
     let after = after.map(|(issued, approval_id)| wit::Cursor { issued, approval_id });
     let rows = wit::list_by_state(state_out(phase), after.as_ref(), PAGE)?;
     let last = rows.get(PAGE as usize - 1).map(|row| (row.entry.index.issued, row.entry.index.approval_id.clone()));

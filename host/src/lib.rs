@@ -1,8 +1,11 @@
 //! Counterfoil: a two-step gate for the tools of AI agents.
 
+mod cache;
+mod digest;
 pub mod error;
 pub mod gate;
 pub mod host;
+mod json;
 pub mod native;
 pub mod owner;
 mod permit;

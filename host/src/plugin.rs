@@ -1,35 +1,205 @@
-//! Plug-ins: load, describe, call. Placeholder.
+//! Plug-ins: tools shipped as WebAssembly components. Each call gets a fresh instance with a deadline, a memory limit and an
+//! output limit; a preview and every safe call cannot change what the host controls; nothing remains for the next call.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), counterfoil::Error> {
+//! use counterfoil::plugin::{Access, DirGrant, Plugin, PluginOptions, Sandbox, SandboxOptions};
+//!
+//! let sandbox = Sandbox::new(SandboxOptions { cache: Some("/var/cache/example".into()) })?;
+//! let mut options = PluginOptions::new("files");
+//! options.dirs.push(DirGrant { host: "workspace".into(), guest: "/files".into(), access: Access::ReadWrite });
+//! let files = Plugin::load(&sandbox, "files.wasm".as_ref(), options).await?;
+//! for tool in files.tools() {
+//!     println!("{} ({:?})", tool.name, tool.level);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
+mod call;
+mod describe;
+mod instance;
+mod load;
+mod options;
+mod sandbox;
+mod stdio;
+mod watch;
+
+pub use options::{Access, DirGrant, Limits, PluginOptions, grant_reaches};
+pub use sandbox::{Sandbox, SandboxOptions};
+
+use crate::digest::Digest;
 use crate::tool::{Backend, Declaration, Plan, Power, Prepared, Progress, ToolError};
+use crate::Error;
+use async_trait::async_trait;
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
-/// A loaded plug-in.
-pub struct Plugin {
-    tools: Vec<Declaration>,
+/// What wasmtime generates from `wit/tool`.
+#[expect(missing_docs, reason = "generated; the WIT has the words")]
+mod bindings {
+    wasmtime::component::bindgen!({
+        path: "wit/tool",
+        world: "plugin",
+        exports: { default: async },
+    });
 }
 
-#[async_trait::async_trait]
+/// A loaded plug-in. Clones share it.
+#[derive(Clone)]
+pub struct Plugin {
+    inner: Arc<Inner>,
+}
+
+/// What a call needs, for as long as it takes.
+struct Inner {
+    name: String,
+    sandbox: Arc<Sandbox>,
+    pre: bindings::PluginPre<instance::State>,
+    digest: String,
+    imports: Vec<String>,
+    exports: Vec<String>,
+    limits: Limits,
+    /// Host paths resolved.
+    grants: Vec<DirGrant>,
+    tools: Vec<Declaration>,
+    /// From the listed name to the plug-in's own.
+    own: BTreeMap<String, String>,
+    /// Calls that change nothing, at once.
+    reading: Arc<Semaphore>,
+    /// Runs that can, at once.
+    writing: Arc<Semaphore>,
+}
+
+impl Plugin {
+    /// Reads, checks and compiles a plug-in file, and asks it for its tools. What was read and digested is what runs: the file
+    /// is not looked at again.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Plugin`](crate::ErrorKind::Plugin) when the file or what it declares is not acceptable,
+    /// [`ErrorKind::Config`](crate::ErrorKind::Config) when an option is not.
+    pub async fn load(sandbox: &Arc<Sandbox>, path: &Path, options: PluginOptions) -> Result<Self, Error> {
+        let place = path.display().to_string();
+        let bytes = load::read(path.to_owned()).await.map_err(|error| load::bad(&options.name, &place, error))?;
+        load::plugin(sandbox, bytes, options, &place).await
+    }
+
+    /// As [`Plugin::load`], for a component that is already in memory; `place` names it in errors.
+    ///
+    /// # Errors
+    /// As for [`Plugin::load`].
+    pub async fn from_bytes(
+        sandbox: &Arc<Sandbox>,
+        bytes: impl Into<Vec<u8>>,
+        options: PluginOptions,
+        place: &str,
+    ) -> Result<Self, Error> {
+        load::plugin(sandbox, bytes.into(), options, place).await
+    }
+
+    /// The operator's name for it.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The tools that are switched on, under their listed names.
+    pub fn tools(&self) -> &[Declaration] {
+        &self.inner.tools
+    }
+
+    /// The listed name of one of the plug-in's own tools; `None` where it has none of that name or it is switched off.
+    pub fn listed(&self, own: &str) -> Option<&str> {
+        self.inner.own.iter().find(|(_, name)| *name == own).map(|(listed, _)| listed.as_str())
+    }
+
+    /// SHA-256 of the component's bytes, as `sha256sum` prints it.
+    pub fn digest(&self) -> &str {
+        &self.inner.digest
+    }
+
+    /// The interfaces that the component imports.
+    pub fn imports(&self) -> &[String] {
+        &self.inner.imports
+    }
+
+    /// What the component exports, used by the host or not.
+    pub fn exports(&self) -> &[String] {
+        &self.inner.exports
+    }
+
+    /// What a call would do. Runs without the power to change anything, so it needs no permit. The arguments must be
+    /// canonical and must have been checked against the schema: [`Host::call`](crate::Host::call) does both.
+    ///
+    /// # Errors
+    /// Every [`ToolError`].
+    pub async fn preview(
+        &self,
+        tool: &str,
+        arguments: &str,
+        progress: Option<Arc<dyn Progress>>,
+    ) -> Result<Plan, ToolError> {
+        self.inner.preview(tool, arguments, progress).await
+    }
+}
+
+impl std::fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Inner { name, digest, grants, limits, .. } = &*self.inner;
+        f.debug_struct("Plugin")
+            .field("name", name)
+            .field("digest", digest)
+            .field("grants", grants)
+            .field("limits", limits)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
 impl Backend for Plugin {
     fn name(&self) -> &str {
-        "none"
+        &self.inner.name
     }
+
     fn tools(&self) -> &[Declaration] {
-        &self.tools
+        &self.inner.tools
     }
-    fn identity(&self, _tool: &str) -> String {
-        String::new()
+
+    fn identity(&self, tool: &str) -> String {
+        let inner = &*self.inner;
+        let mut digest = Digest::new("counterfoil plug-in tool");
+        digest.field(&inner.digest).field(inner.own.get(tool).map_or("", String::as_str));
+        for grant in &inner.grants {
+            let access = match grant.access {
+                Access::ReadOnly => "read-only",
+                Access::ReadWrite => "read-write",
+            };
+            digest.field(grant.host.as_os_str().as_encoded_bytes()).field(&grant.guest).field(access);
+        }
+        digest.finish()
     }
+
     fn enforced(&self) -> bool {
         true
     }
-    fn deadline(&self, _tool: &str) -> Duration {
-        Duration::from_secs(1)
+
+    fn deadline(&self, _: &str) -> Duration {
+        self.inner.limits.execute
     }
-    async fn preview(&self, _: &str, _: &str, _: Option<Arc<dyn Progress>>) -> Result<Plan, ToolError> {
-        Err(ToolError::UnknownTool)
+
+    async fn preview(
+        &self,
+        tool: &str,
+        arguments: &str,
+        progress: Option<Arc<dyn Progress>>,
+    ) -> Result<Plan, ToolError> {
+        self.inner.preview(tool, arguments, progress).await
     }
-    async fn prepare(&self, _: &str, _: Power) -> Result<Box<dyn Prepared>, ToolError> {
-        Err(ToolError::UnknownTool)
+
+    async fn prepare(&self, tool: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError> {
+        let ready = Arc::clone(&self.inner).prepare(tool, power).await?;
+        Ok(Box::new(ready))
     }
 }

@@ -1,0 +1,181 @@
+//! Compiled code on disk, keyed by the component's bytes and the engine's settings. Compiled code is machine code: a file
+//! is used only when it and its folder are this user's and nobody else can write them. Anything else is passed over, said
+//! in the log, and compiled anew; the cache can make a start slow, never wrong.
+
+use crate::digest::{Digest, sha256};
+use std::hash::{Hash, Hasher};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+/// Where compiled components are kept; without a folder each start compiles.
+#[derive(Clone, Debug)]
+pub(crate) struct CodeCache {
+    folder: Option<PathBuf>,
+}
+
+impl CodeCache {
+    /// The folder is made, 0700, when it is first written to.
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder }
+    }
+
+    /// The compiled component of these very bytes. Compiling takes from 50 ms to many seconds and uses every core: call it
+    /// where blocking is allowed.
+    pub(crate) fn component(&self, engine: &Engine, bytes: &[u8]) -> wasmtime::Result<Component> {
+        let Some(folder) = self.folder.as_deref() else { return Component::new(engine, bytes) };
+        let path = folder.join(format!("{}-{}.cwasm", sha256(bytes), settings(engine)));
+        match usable(folder, &path) {
+            Ok(true) => match load(engine, &path) {
+                Ok(component) => return Ok(component),
+                Err(error) => tracing::debug!(path = %path.display(), %error, "compiled code does not fit; compiling"),
+            },
+            Ok(false) => {}
+            Err(reason) => tracing::warn!(path = %path.display(), reason, "compiled code is not trusted; compiling"),
+        }
+        let component = Component::new(engine, bytes)?;
+        if let Err(error) = store(folder, &path, &component) {
+            tracing::warn!(path = %path.display(), %error, "compiled code could not be kept");
+        }
+        Ok(component)
+    }
+
+    /// Whether [`CodeCache::component`] will find these bytes compiled: for a message before a long wait.
+    pub(crate) fn holds(&self, engine: &Engine, bytes: &[u8]) -> bool {
+        self.folder.as_deref().is_some_and(|folder| {
+            usable(folder, &folder.join(format!("{}-{}.cwasm", sha256(bytes), settings(engine)))).unwrap_or(false)
+        })
+    }
+}
+
+#[expect(unsafe_code, reason = "wasmtime's deserialize_file: `usable` has checked that only this user can have written it")]
+fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
+    // SAFETY: the file came from `Component::serialize` in this program: it and its folder are owned by this user and not
+    // writable by others, and it was renamed into place whole.
+    unsafe { Component::deserialize_file(engine, path) }
+}
+
+/// Whether there is a file that may be loaded; an error says why one that exists must not be.
+fn usable(folder: &Path, path: &Path) -> Result<bool, &'static str> {
+    let Ok(place) = std::fs::metadata(folder) else { return Ok(false) };
+    private(&place).map_err(|_| "its folder belongs to or is writable by others: make it 0700")?;
+    match std::fs::symlink_metadata(path) {
+        Ok(file) if !file.is_file() => Err("it is not a regular file"),
+        Ok(file) => private(&file).map(|()| file.len() > 0).map_err(|_| "it belongs to or is writable by others"),
+        Err(_) => Ok(false),
+    }
+}
+
+fn private(found: &std::fs::Metadata) -> Result<(), ()> {
+    let ours = found.uid() == rustix::process::geteuid().as_raw();
+    if ours && found.mode() & 0o022 == 0 { Ok(()) } else { Err(()) }
+}
+
+fn store(folder: &Path, path: &Path, component: &Component) -> io::Result<()> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    private(&std::fs::metadata(folder)?)
+        .map_err(|()| io::Error::other("the folder belongs to or is writable by others: make it 0700"))?;
+    let code = component.serialize().map_err(io::Error::other)?;
+    let unique = format!("tmp-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let draft = path.with_extension(unique);
+    let written = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).and_then(|mut file| {
+        file.write_all(&code)?;
+        // Without this a crash could leave the name on an empty or half-written file.
+        file.sync_data()?;
+        std::fs::rename(&draft, path)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&draft);
+    }
+    written
+}
+
+/// What compiled code depends on besides the bytes: wasmtime's version, the target, its features and our settings.
+fn settings(engine: &Engine) -> String {
+    let mut fields = Fields(Digest::new("counterfoil compiled code"));
+    engine.precompile_compatibility_hash().hash(&mut fields);
+    fields.0.finish().chars().take(32).collect()
+}
+
+/// Lets what can only be hashed be digested: the standard hasher may change with the compiler.
+struct Fields(Digest);
+
+impl Hasher for Fields {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.field(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
+
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        std::fs::read_dir(folder).map(|found| found.map(|entry| entry.unwrap().path()).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn code_is_kept_and_found_again() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("code");
+        let (engine, cache) = (Engine::default(), CodeCache::new(Some(folder.clone())));
+        assert!(!cache.holds(&engine, EMPTY));
+        cache.component(&engine, EMPTY).unwrap();
+        assert!(cache.holds(&engine, EMPTY));
+        let file = files(&folder).pop().unwrap();
+        assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+        cache.component(&engine, EMPTY).unwrap();
+        assert_eq!(files(&folder).len(), 1);
+    }
+
+    #[test]
+    fn what_others_can_write_is_passed_over_and_replaced() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("code");
+        let (engine, cache) = (Engine::default(), CodeCache::new(Some(folder.clone())));
+        cache.component(&engine, EMPTY).unwrap();
+        let file = files(&folder).pop().unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
+        assert!(!cache.holds(&engine, EMPTY));
+        cache.component(&engine, EMPTY).unwrap();
+        assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(!cache.holds(&engine, EMPTY));
+        cache.component(&engine, EMPTY).unwrap();
+        assert_eq!(files(&folder), [file]);
+    }
+
+    #[test]
+    fn a_damaged_or_linked_file_is_compiled_anew() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("code");
+        let (engine, cache) = (Engine::default(), CodeCache::new(Some(folder.clone())));
+        cache.component(&engine, EMPTY).unwrap();
+        let file = files(&folder).pop().unwrap();
+        std::fs::write(&file, b"not code").unwrap();
+        cache.component(&engine, EMPTY).unwrap();
+        assert!(std::fs::metadata(&file).unwrap().len() > 100);
+
+        let elsewhere = place.path().join("elsewhere");
+        std::fs::rename(&file, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
+        assert!(!cache.holds(&engine, EMPTY));
+        cache.component(&engine, EMPTY).unwrap();
+        assert!(std::fs::symlink_metadata(&file).unwrap().is_file());
+    }
+}

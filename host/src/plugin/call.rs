@@ -1,0 +1,229 @@
+//! One call of a plug-in: its slot, its time, and what comes of it. The plug-in's answer is taken only where it keeps the
+//! limits; whatever else happens is told in a line, never in a backtrace.
+
+use super::Inner;
+use super::bindings::exports::counterfoil::tool::tools::{
+    Context, Effect as WitEffect, Outcome as WitOutcome, Plan as WitPlan, ToolError as WitError,
+};
+use super::instance::{Instance, Usage, shortened};
+use super::options::Access;
+use crate::json;
+use crate::permit::Permit;
+use crate::tool::{Effect, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use wasmtime::Trap;
+use wasmtime_wasi::I32Exit;
+
+/// How long a call waits for its turn: a client has long given up by then.
+const QUEUE: Duration = Duration::from_secs(60);
+/// Summary, details, warnings and precondition of a plan, in bytes: a person is to read it.
+const PLAN: usize = 64 * 1024;
+/// Longest precondition, in bytes.
+const PRECONDITION: usize = 1024;
+/// Longest text of an error, in bytes; what is longer is cut, visibly.
+const TEXT: usize = 4096;
+
+/// A run that is ready to start: its turn, and an instance in which nothing but the component's start code has run.
+pub(super) struct Ready {
+    plugin: Arc<Inner>,
+    instance: Instance,
+    tool: String,
+    own: String,
+    power: Power,
+    _slot: Slot,
+}
+
+/// A call's turn among those of its plug-in, and among all.
+struct Slot {
+    _own: OwnedSemaphorePermit,
+    _shared: OwnedSemaphorePermit,
+}
+
+impl Inner {
+    pub(super) async fn preview(
+        &self,
+        tool: &str,
+        arguments: &str,
+        progress: Option<Arc<dyn Progress>>,
+    ) -> Result<Plan, ToolError> {
+        let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?;
+        let _slot = self.slot(Power::ReadOnly).await?;
+        let mut instance = self.instance(Power::ReadOnly).await?;
+        instance.listen(progress);
+        let arguments = arguments.to_owned();
+        let Instance { store, plugin } = &mut instance;
+        let call = plugin.counterfoil_tool_tools().call_preview(store, own, &arguments);
+        let answer = timeout(self.limits.preview, call).await;
+        instance.log(&self.name, tool);
+        match answer {
+            Ok(Ok(Ok(plan))) => accept_plan(plan),
+            Ok(Ok(Err(error))) => Err(error.into()),
+            Ok(Err(error)) => Err(ended(&error, &instance.store.data().usage)),
+            Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", self.limits.preview))),
+        }
+    }
+
+    pub(super) async fn prepare(self: Arc<Self>, tool: &str, power: Power) -> Result<Ready, ToolError> {
+        let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?.clone();
+        let slot = self.slot(power).await?;
+        let instance = self.instance(power).await?;
+        Ok(Ready { plugin: self, instance, tool: tool.to_owned(), own, power, _slot: slot })
+    }
+
+    /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came.
+    async fn slot(&self, power: Power) -> Result<Slot, ToolError> {
+        let writes = power == Power::Granted && self.grants.iter().any(|grant| grant.access == Access::ReadWrite);
+        let turns = if writes { &self.writing } else { &self.reading };
+        let wait = |turns: &Arc<Semaphore>| Arc::clone(turns).acquire_owned();
+        let slot = async { Ok::<_, tokio::sync::AcquireError>((wait(turns).await?, wait(&self.sandbox.slots).await?)) };
+        match timeout(QUEUE, slot).await {
+            Ok(Ok((own, shared))) => Ok(Slot { _own: own, _shared: shared }),
+            _ => Err(ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name))),
+        }
+    }
+
+    async fn instance(&self, power: Power) -> Result<Instance, ToolError> {
+        let made = Instance::new(&self.sandbox, &self.pre, &self.limits, &self.grants, power);
+        match timeout(self.limits.preview, made).await {
+            Ok(Ok(instance)) => Ok(instance),
+            Ok(Err(error)) => Err(ToolError::Unavailable(format!(
+                "plug-in {} could not be started: {}",
+                self.name,
+                super::load::chain(&error)
+            ))),
+            Err(_) => Err(ToolError::Unavailable(format!(
+                "plug-in {} did not start within {:?}",
+                self.name, self.limits.preview
+            ))),
+        }
+    }
+}
+
+#[async_trait]
+impl Prepared for Ready {
+    async fn execute(
+        mut self: Box<Self>,
+        permit: Permit,
+        progress: Option<Arc<dyn Progress>>,
+    ) -> Result<Outcome, RunError> {
+        if permit.tool() != self.tool {
+            let error = ToolError::Unavailable("the permit is for another tool".into());
+            return Err(RunError { error, observed: Effect::None });
+        }
+        let context = Context {
+            operation_id: permit.operation_id().to_owned(),
+            level: permit.level().into(),
+            precondition: permit.precondition().map(str::to_owned),
+        };
+        let arguments = permit.arguments().to_owned();
+        self.instance.listen(progress);
+        self.instance.store.data_mut().changes.allowed = self.power == Power::Granted;
+        let Instance { store, plugin } = &mut self.instance;
+        let call = plugin.counterfoil_tool_tools().call_execute(store, &self.own, &arguments, &context);
+        let answer = timeout(permit.limit(), call).await;
+        self.instance.log(&self.plugin.name, &self.tool);
+        let state = self.instance.store.data();
+        match answer {
+            Ok(Ok(Ok(outcome))) => accept_outcome(outcome, self.plugin.limits.output),
+            Ok(Ok(Err(error))) => Err(error.into()),
+            Ok(Err(error)) => Err(ended(&error, &state.usage)),
+            Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", permit.limit()))),
+        }
+        .map_err(|error| {
+            let observed = if state.changes.entered { Effect::Unknown } else { Effect::None };
+            RunError { error, observed }
+        })
+    }
+}
+
+impl Instance {
+    /// Hands what was printed to the log.
+    pub(super) fn log(&self, plugin: &str, tool: &str) {
+        let state = self.store.data();
+        state.stdout.log(plugin, tool, "stdout");
+        state.stderr.log(plugin, tool, "stderr");
+    }
+}
+
+fn accept_plan(plan: WitPlan) -> Result<Plan, ToolError> {
+    let warnings: usize = plan.warnings.iter().map(String::len).sum();
+    let precondition = plan.precondition.as_ref().map_or(0, String::len);
+    let size = plan.summary.len() + plan.details.len() + warnings + precondition;
+    if size > PLAN {
+        return Err(ToolError::OutputLimit(format!("its plan has {size} bytes: {PLAN} are allowed")));
+    }
+    if precondition > PRECONDITION {
+        let text = format!("its precondition has {precondition} bytes: {PRECONDITION} are allowed");
+        return Err(ToolError::OutputLimit(text));
+    }
+    json::check_object(&plan.details).map_err(|what| not_an_object("plan", &what))?;
+    Ok(Plan {
+        summary: plan.summary,
+        details: plan.details,
+        warnings: plan.warnings,
+        level: plan.level.map(Into::into),
+        precondition: plan.precondition,
+    })
+}
+
+fn accept_outcome(outcome: WitOutcome, limit: u64) -> Result<Outcome, ToolError> {
+    let size = outcome.message.len() as u64 + outcome.details.len() as u64;
+    if size > limit {
+        return Err(ToolError::OutputLimit(format!("its outcome has {size} bytes: {limit} are allowed")));
+    }
+    json::check_object(&outcome.details).map_err(|what| not_an_object("outcome", &what))?;
+    Ok(Outcome { message: outcome.message, details: outcome.details })
+}
+
+/// The effect is left to what the host saw: the plug-in's word for it was success.
+fn not_an_object(of: &str, what: &str) -> ToolError {
+    let message = format!("the details of its {of} are not acceptable: {}", shortened(what.to_owned(), TEXT));
+    ToolError::Failed { message, effect: Effect::None }
+}
+
+impl From<WitError> for ToolError {
+    fn from(error: WitError) -> Self {
+        match error {
+            WitError::UnknownTool => Self::UnknownTool,
+            WitError::InvalidArguments(text) => Self::InvalidArguments(shortened(text, TEXT)),
+            WitError::Refused(text) => Self::Refused(shortened(text, TEXT)),
+            WitError::Failed(failure) => Self::Failed {
+                message: shortened(failure.message, TEXT),
+                effect: match failure.effect {
+                    WitEffect::None => Effect::None,
+                    WitEffect::Partial => Effect::Partial,
+                    WitEffect::Unknown => Effect::Unknown,
+                },
+            },
+        }
+    }
+}
+
+/// What ended an instance that did not answer.
+fn ended(error: &wasmtime::Error, usage: &Usage) -> ToolError {
+    // wasmtime has no type for this one: the guest handed over more than its limit, before a byte of it was copied.
+    if error.root_cause().to_string().contains("fuel allocated for hostcalls") {
+        return ToolError::OutputLimit("it handed over more at once than it may".into());
+    }
+    ToolError::Trapped(trapped(error, usage))
+}
+
+/// The same, in words.
+pub(super) fn trapped(error: &wasmtime::Error, usage: &Usage) -> String {
+    if let Some(exceeded) = &usage.exceeded {
+        return exceeded.clone();
+    }
+    if let Some(I32Exit(status)) = error.downcast_ref() {
+        return format!("it exited with status {status} instead of answering");
+    }
+    match error.downcast_ref() {
+        Some(Trap::StackOverflow) => "stack overflow: it calls itself too deeply".into(),
+        Some(Trap::UnreachableCodeReached) => "it panicked or aborted".into(),
+        Some(trap) => trap.to_string(),
+        None => shortened(error.root_cause().to_string().lines().next().unwrap_or_default().to_owned(), TEXT),
+    }
+}

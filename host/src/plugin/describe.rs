@@ -1,0 +1,143 @@
+//! What a plug-in says about its tools: asked once, of an instance without grants, and believed only where it keeps the
+//! rules.
+
+use super::bindings::PluginPre;
+use super::bindings::exports::counterfoil::tool::tools::{Level as WitLevel, Tool};
+use super::call::trapped;
+use super::instance::{Instance, State};
+use super::options::Limits;
+use super::sandbox::Sandbox;
+use crate::policy::Level;
+use crate::schema::Schema;
+use crate::tool::{Declaration, Power};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Tools of one plug-in: more than an agent can choose among.
+const TOOLS: usize = 256;
+/// Longest name of a tool: what the strictest clients take.
+const NAME: usize = 64;
+/// Longest title, in bytes.
+const TITLE: usize = 256;
+/// Longest description, in bytes: agents read all of them.
+const DESCRIPTION: usize = 16 * 1024;
+
+/// Asks for the tools and checks each declaration.
+pub(super) async fn ask(
+    sandbox: &Sandbox,
+    pre: &PluginPre<State>,
+    limits: &Limits,
+) -> Result<Vec<Declaration>, String> {
+    let asked = async {
+        let mut instance = Instance::new(sandbox, pre, limits, &[], Power::ReadOnly)
+            .await
+            .map_err(|error| format!("could not be started: {}", super::load::chain(&error)))?;
+        let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;
+        instance.log("", "list-tools");
+        tools.map_err(|error| format!("failed in list-tools: {}", trapped(&error, &instance.store.data().usage)))
+    };
+    let tools = match tokio::time::timeout(limits.preview, asked).await {
+        Ok(tools) => tools?,
+        Err(_) => return Err(format!("did not list its tools within {:?}", limits.preview)),
+    };
+    if tools.is_empty() || tools.len() > TOOLS {
+        return Err(format!("lists {} tools: 1 to {TOOLS} are allowed", tools.len()));
+    }
+    let mut names = BTreeSet::new();
+    tools
+        .into_iter()
+        .map(|tool| {
+            let name: String = tool.name.chars().take(2 * NAME).collect();
+            let tool = declaration(tool).map_err(|what| format!("tool {name:?}: {what}"))?;
+            if names.insert(tool.name.clone()) { Ok(tool) } else { Err(format!("lists the tool {name:?} twice")) }
+        })
+        .collect()
+}
+
+fn declaration(tool: Tool) -> Result<Declaration, String> {
+    check_name(&tool.name)?;
+    if tool.title.as_ref().is_some_and(|title| title.len() > TITLE) {
+        return Err(format!("its title has more than {TITLE} bytes"));
+    }
+    if tool.description.len() > DESCRIPTION {
+        return Err(format!("its description has more than {DESCRIPTION} bytes"));
+    }
+    Schema::compile(&tool.input_schema).map_err(|what| format!("its input schema is not acceptable: {what}"))?;
+    if let Some(schema) = &tool.output_schema {
+        Schema::compile(schema).map_err(|what| format!("its output schema is not acceptable: {what}"))?;
+    }
+    Ok(Declaration {
+        name: tool.name,
+        title: tool.title,
+        description: tool.description,
+        input_schema: tool.input_schema,
+        output_schema: tool.output_schema,
+        level: tool.level.into(),
+        critical: tool.critical,
+    })
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if plain && (1..=NAME).contains(&name.len()) {
+        return Ok(());
+    }
+    Err(format!("a tool's name has 1 to {NAME} characters, each of a-z, A-Z, 0-9, _ and -"))
+}
+
+/// The tools that are switched on, under their listed names, and from those back to the plug-in's own.
+pub(super) fn listed(
+    mut tools: Vec<Declaration>,
+    on: Option<&[String]>,
+    rename: &BTreeMap<String, String>,
+) -> Result<(Vec<Declaration>, BTreeMap<String, String>), String> {
+    let known: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
+    let unknown = |name: &String| format!("it has no tool {name:?}: it has {}", known.join(", "));
+    if let Some(on) = on {
+        if let Some(name) = on.iter().find(|name| !known.contains(name)) {
+            return Err(unknown(name));
+        }
+        tools.retain(|tool| on.contains(&tool.name));
+    }
+    for name in rename.keys() {
+        if !known.contains(name) {
+            return Err(unknown(name));
+        }
+        if !tools.iter().any(|tool| tool.name == *name) {
+            return Err(format!("{name:?} is renamed but switched off: switch it on, or leave the name out"));
+        }
+    }
+    let mut own = BTreeMap::new();
+    for tool in &mut tools {
+        let name = tool.name.clone();
+        if let Some(new) = rename.get(&name) {
+            check_name(new).map_err(|what| format!("{name:?} cannot be renamed to {new:?}: {what}"))?;
+            tool.name.clone_from(new);
+        }
+        if own.insert(tool.name.clone(), name).is_some() {
+            return Err(format!("two of its tools would be named {:?}: rename one of them", tool.name));
+        }
+    }
+    Ok((tools, own))
+}
+
+impl From<WitLevel> for Level {
+    fn from(level: WitLevel) -> Self {
+        match level {
+            WitLevel::Safe => Self::Safe,
+            WitLevel::Caution => Self::Caution,
+            WitLevel::Review => Self::Review,
+            WitLevel::ApprovalRequired => Self::ApprovalRequired,
+        }
+    }
+}
+
+impl From<Level> for WitLevel {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Safe => Self::Safe,
+            Level::Caution => Self::Caution,
+            Level::Review => Self::Review,
+            Level::ApprovalRequired => Self::ApprovalRequired,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! From a file to a plug-in: decides whether a component fits the world, and says plainly what is wrong with one that
+//! does not.
+
+use super::bindings::PluginPre;
+use super::instance::State;
+use super::{Inner, Plugin, PluginOptions, Sandbox, describe};
+use crate::digest::sha256;
+use crate::{Error, ErrorKind};
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use wasmtime::component::Component;
+
+/// Largest plug-in file, in bytes: ten times the largest language runtime that is known.
+const MAX_FILE: u64 = 256 << 20;
+/// Calls of one plug-in at once that change nothing; the next waits. Below the sandbox's slots, so that a plug-in that
+/// keeps all of its own busy leaves some to the others.
+const READING: usize = 8;
+/// What a plug-in must export.
+const TOOLS: &str = "counterfoil:tool/tools@0.1.0";
+/// What a plug-in may import.
+const PROVIDED: [&str; 7] = [
+    "counterfoil:tool/progress@0.1.",
+    "wasi:cli/",
+    "wasi:clocks/",
+    "wasi:filesystem/",
+    "wasi:io/",
+    "wasi:random/",
+    "wasi:sockets/",
+];
+
+pub(super) fn bad(name: &str, place: &str, what: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Plugin, format!("plug-in {name} ({place}): {what}"))
+}
+
+/// The bytes of a regular file.
+pub(super) async fn read(path: PathBuf) -> Result<Vec<u8>, String> {
+    blocking(move || {
+        let not_blocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let file = std::fs::OpenOptions::new().read(true).custom_flags(not_blocking).open(&path);
+        let file = file.map_err(|error| format!("cannot be read: {error}"))?;
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            return Err("is not a file".into());
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
+        Ok(bytes)
+    })
+    .await
+}
+
+pub(super) async fn plugin(
+    sandbox: &Arc<Sandbox>,
+    bytes: Vec<u8>,
+    options: PluginOptions,
+    place: &str,
+) -> Result<Plugin, Error> {
+    let grants = options.check().map_err(|error| {
+        Error::new(ErrorKind::Config, format!("plug-in {}: {error}", options.name)).with_source(error)
+    })?;
+    let bad = |what: String| bad(&options.name, place, what);
+    kind(&bytes).map_err(&bad)?;
+    let digest = sha256(&bytes);
+    let compiling = Arc::clone(sandbox);
+    let component = blocking(move || {
+        let compiled = compiling.cache.component(&compiling.engine, &bytes);
+        compiled.map_err(|error| format!("is damaged or uses what is not supported: {}", line(&error)))
+    });
+    let component = component.await.map_err(&bad)?;
+    let (imports, exports) = fit(sandbox, &component).map_err(&bad)?;
+    let pre = sandbox.linker.instantiate_pre(&component);
+    let pre = pre.map_err(|error| bad(format!("imports what does not fit: {}", chain(&error))))?;
+    let pre: PluginPre<State> =
+        PluginPre::new(pre).map_err(|error| bad(format!("does not export {TOOLS} as it must: {}", chain(&error))))?;
+    let declared = describe::ask(sandbox, &pre, &options.limits).await.map_err(&bad)?;
+    let (tools, own) = describe::listed(declared, options.tools.as_deref(), &options.rename)
+        .map_err(|what| Error::new(ErrorKind::Config, format!("plug-in {}: {what}", options.name)))?;
+    Ok(Plugin {
+        inner: Arc::new(Inner {
+            name: options.name,
+            sandbox: Arc::clone(sandbox),
+            pre,
+            digest,
+            imports,
+            exports,
+            grants,
+            tools,
+            own,
+            reading: Arc::new(Semaphore::new(READING)),
+            writing: Arc::new(Semaphore::new(options.limits.max_concurrent as usize)),
+            limits: options.limits,
+        }),
+    })
+}
+
+/// Tells a component from the files that are taken for one.
+fn kind(bytes: &[u8]) -> Result<(), String> {
+    const WASM: &[u8] = b"\0asm";
+    const BUILD: &str = "build one with: cargo build --release --target wasm32-wasip2";
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(format!("has more than {} MiB", MAX_FILE >> 20));
+    }
+    if bytes.is_empty() {
+        return Err("is empty".into());
+    }
+    match bytes.strip_prefix(WASM).and_then(|rest| rest.first_chunk()) {
+        Some([_, 0, 1, 0]) => Ok(()),
+        Some([1, 0, 0, 0]) => Err(format!("is a core module, not a component: {BUILD}")),
+        Some(_) => Err("is of a WebAssembly version that is not known".into()),
+        None if bytes.starts_with(WASM) => Err("is cut short: it ends within its first 8 bytes".into()),
+        None if wasmtime::Engine::detect_precompiled(bytes).is_some() => {
+            Err("is compiled code, which is not taken from a file: give the component".into())
+        }
+        None if bytes.trim_ascii_start().starts_with(b"(") => Err(format!("is WebAssembly text, not a component: {BUILD}")),
+        None => Err(format!("is not WebAssembly: {BUILD}")),
+    }
+}
+
+/// Imports and exports, where the former are provided and the latter are enough.
+fn fit(sandbox: &Sandbox, component: &Component) -> Result<(Vec<String>, Vec<String>), String> {
+    let kind = component.component_type();
+    let imports: Vec<String> = kind.imports(&sandbox.engine).map(|(name, _)| name.to_owned()).collect();
+    let exports: Vec<String> = kind.exports(&sandbox.engine).map(|(name, _)| name.to_owned()).collect();
+    let missing: Vec<&str> =
+        imports.iter().map(String::as_str).filter(|name| !PROVIDED.iter().any(|prefix| name.starts_with(prefix))).collect();
+    if !missing.is_empty() {
+        return Err(format!("imports {}, which is not provided to plug-ins", missing.join(", ")));
+    }
+    if !exports.iter().any(|name| name == TOOLS) {
+        return Err(match exports.iter().find(|name| name.starts_with("counterfoil:tool/")) {
+            Some(other) => format!("exports {other}; this program needs {TOOLS}"),
+            None => format!("does not export {TOOLS}: it is a component, but no plug-in"),
+        });
+    }
+    Ok((imports, exports))
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("could not be loaded: {error}")))
+}
+
+/// The outermost line of an error.
+fn line(error: &wasmtime::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+/// Every cause, on one line.
+pub(super) fn chain(error: &wasmtime::Error) -> String {
+    let causes: Vec<String> = error.chain().map(|cause| cause.to_string().lines().collect::<Vec<_>>().join(" ")).collect();
+    causes.join(": ")
+}

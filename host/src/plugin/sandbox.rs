@@ -1,0 +1,143 @@
+//! What all plug-ins share: the engine with its limits, the clock that interrupts it, what it links, and the compiled code
+//! on disk. A sandbox grants nothing by itself.
+
+use super::bindings::counterfoil::tool::progress;
+use super::instance::State;
+use super::watch;
+use crate::cache::CodeCache;
+use crate::{Error, ErrorKind};
+use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use wasmtime::component::{HasSelf, Linker};
+use wasmtime::{Config, Enabled, Engine, EngineWeak, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+/// How often running guests give the host a chance to stop them. Every deadline is kept to within a few of these.
+const TICK: Duration = Duration::from_millis(10);
+/// Instances alive at once, of all plug-ins together; calls above it wait.
+const INSTANCES: u32 = 32;
+/// A component may consist of several core modules: Python's are about a dozen.
+const CORE_INSTANCES: u32 = 400;
+/// Linear memories alive at once; each reserves 4 GiB of address space, so this is what makes the pool large.
+const MEMORIES: u32 = 64;
+/// Elements of one table. JavaScript and Python need some ten thousand.
+const TABLE_ELEMENTS: usize = 100_000;
+/// Kept in memory between calls, per slot, so that a small plug-in's pages need no new fault.
+const KEEP_RESIDENT: usize = 1 << 20;
+/// Of native stack, for the guest's own frames.
+const STACK: usize = 1 << 20;
+/// Of native stack, for the guest's frames and the host functions that it calls.
+const ASYNC_STACK: usize = 2 << 20;
+
+/// How a [`Sandbox`] is made.
+#[derive(Clone, Debug, Default)]
+pub struct SandboxOptions {
+    /// The folder for compiled code; without one each start compiles, which takes from 50 ms to many seconds a plug-in.
+    pub cache: Option<PathBuf>,
+}
+
+/// What all plug-ins of a host share. Cheap to keep, dear to make: one is enough for a process.
+pub struct Sandbox {
+    pub(super) engine: Engine,
+    pub(super) linker: Linker<State>,
+    pub(super) cache: CodeCache,
+    pub(super) slots: Arc<Semaphore>,
+    _ticker: mpsc::Sender<()>,
+}
+
+impl Sandbox {
+    /// Makes the engine and starts its ticker, a thread that ends when the sandbox and its plug-ins are dropped.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Plugin`] when this machine cannot run the engine at all.
+    pub fn new(options: SandboxOptions) -> Result<Arc<Self>, Error> {
+        let engine = engine().map_err(|error| cannot("make the engine for plug-ins", &error))?;
+        let linker = linker(&engine).map_err(|error| cannot("link the interfaces for plug-ins", &error))?;
+        let ticker = tick(engine.weak()).map_err(|error| cannot("start the clock of the plug-ins", &error.into()))?;
+        let slots = Arc::new(Semaphore::new(INSTANCES as usize));
+        Ok(Arc::new(Self { engine, linker, cache: CodeCache::new(options.cache), slots, _ticker: ticker }))
+    }
+}
+
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sandbox").field("cache", &self.cache).finish_non_exhaustive()
+    }
+}
+
+fn cannot(what: &str, error: &wasmtime::Error) -> Error {
+    Error::new(ErrorKind::Plugin, format!("cannot {what}: {error}"))
+}
+
+/// With a pool of instances where the kernel can clear their memory cheaply, which halves the cost of a call; without where
+/// it cannot (the pool gains nothing then) or where the address space for it is refused.
+fn engine() -> wasmtime::Result<Engine> {
+    if PoolingAllocationConfig::is_pagemap_scan_available() {
+        match Engine::new(config().allocation_strategy(InstanceAllocationStrategy::Pooling(pool()))) {
+            Ok(engine) => return Ok(engine),
+            Err(error) => tracing::debug!(%error, "no room for a pool of instances; each call allocates its own"),
+        }
+    }
+    Engine::new(&config())
+}
+
+fn config() -> Config {
+    let mut config = Config::new();
+    config.epoch_interruption(true);
+    config.concurrency_support(false);
+    // A shared memory would grow past the limiter.
+    config.wasm_threads(false);
+    config.max_wasm_stack(STACK);
+    config.async_stack_size(ASYNC_STACK);
+    // Host backtraces would only carry our own paths into error texts.
+    config.wasm_backtrace_max_frames(None);
+    config
+}
+
+fn pool() -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.pagemap_scan(Enabled::Yes)
+        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(KEEP_RESIDENT)
+        .total_component_instances(INSTANCES)
+        .total_core_instances(CORE_INSTANCES)
+        .total_memories(MEMORIES)
+        .total_tables(CORE_INSTANCES)
+        .total_stacks(INSTANCES * 2)
+        .table_elements(TABLE_ELEMENTS)
+        .max_core_instances_per_component(64)
+        .max_memories_per_component(16)
+        .max_tables_per_component(64)
+        .max_tables_per_module(16)
+        .max_memories_per_module(16)
+        .max_unused_warm_slots(INSTANCES)
+        // The slot reserves this anyway; what a plug-in may use of it is its own limit.
+        .max_memory_size(1 << 32);
+    pool
+}
+
+/// Everything of WASI 0.2 links, so that components of every language load; what is not granted answers "not permitted".
+/// Sockets among it: Python's components import them. Nothing else links: no HTTP, no key-value, nothing of the host's.
+fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
+    let mut linker = Linker::new(engine);
+    wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    progress::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
+    // The file system goes through an observer instead.
+    linker.allow_shadowing(true);
+    watch::add_to_linker(&mut linker)?;
+    linker.allow_shadowing(false);
+    Ok(linker)
+}
+
+fn tick(engine: EngineWeak) -> std::io::Result<mpsc::Sender<()>> {
+    let (alive, ended) = mpsc::channel::<()>();
+    std::thread::Builder::new().name("counterfoil-tick".into()).spawn(move || {
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(TICK) {
+            let Some(engine) = engine.upgrade() else { break };
+            engine.increment_epoch();
+        }
+    })?;
+    Ok(alive)
+}

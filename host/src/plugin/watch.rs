@@ -1,0 +1,206 @@
+//! WASI's file system, observed: nothing that changes a file is entered unseen, nor before the run has been let through.
+//!
+//! Everything is delegated to wasmtime-wasi, whose directories know by themselves whether they are read-only. What is
+//! added: a second lock on every function that changes something, closed until a permit is there (a component's start
+//! code runs before it), and a note that one was entered, which is what the host itself knows of a failed run's effect.
+
+use super::instance::State;
+use wasmtime::component::{HasData, Linker, Resource};
+use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemCtxView};
+use wasmtime_wasi::p2::bindings::filesystem::types::{
+    self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, Filesize, HostDescriptor,
+    HostDirectoryEntryStream, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
+};
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, ReaddirIterator};
+
+/// What an instance may change, and whether it has tried.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Changes {
+    /// Whether the run has been let through with the power to change something.
+    pub(super) allowed: bool,
+    /// Whether a function that changes something was entered, and did not say for certain that nothing was changed.
+    pub(super) entered: bool,
+}
+
+/// The view of one call into the file system.
+pub(super) struct Watched<'a> {
+    files: WasiFilesystemCtxView<'a>,
+    changes: &'a mut Changes,
+}
+
+struct Watching;
+
+impl HasData for Watching {
+    type Data<'a> = Watched<'a>;
+}
+
+/// Puts the observer in the place of `wasi:filesystem/types`; `preopens` stays wasmtime-wasi's.
+pub(super) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    types::add_to_linker::<State, Watching>(linker, |state| {
+        let (files, changes) = state.files();
+        Watched { files, changes }
+    })
+}
+
+impl Watched<'_> {
+    fn enter(&mut self) -> FsResult<bool> {
+        if !self.changes.allowed {
+            return Err(ErrorCode::NotPermitted.into());
+        }
+        Ok(std::mem::replace(&mut self.changes.entered, true))
+    }
+
+    /// For functions that do one thing or nothing: takes the note back when nothing was done.
+    fn leave<T>(&mut self, before: bool, result: FsResult<T>) -> FsResult<T> {
+        if let Err(error) = &result
+            && error.downcast_ref().is_some_and(certain)
+        {
+            self.changes.entered = before;
+        }
+        result
+    }
+}
+
+/// Errors that the operating system gives before it changes anything.
+fn certain(code: &ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::Access
+            | ErrorCode::BadDescriptor
+            | ErrorCode::Busy
+            | ErrorCode::CrossDevice
+            | ErrorCode::Exist
+            | ErrorCode::IllegalByteSequence
+            | ErrorCode::Invalid
+            | ErrorCode::IsDirectory
+            | ErrorCode::Loop
+            | ErrorCode::NameTooLong
+            | ErrorCode::NoEntry
+            | ErrorCode::NotDirectory
+            | ErrorCode::NotEmpty
+            | ErrorCode::NotPermitted
+            | ErrorCode::ReadOnly
+            | ErrorCode::TooManyLinks
+            | ErrorCode::Unsupported
+    )
+}
+
+impl types::Host for Watched<'_> {
+    fn convert_error_code(&mut self, error: FsError) -> wasmtime::Result<ErrorCode> {
+        self.files.convert_error_code(error)
+    }
+
+    fn filesystem_error_code(&mut self, error: Resource<wasmtime::Error>) -> wasmtime::Result<Option<ErrorCode>> {
+        self.files.filesystem_error_code(error)
+    }
+}
+
+/// What only reads, handed on as it is.
+macro_rules! reads {
+    ($($name:ident($($argument:ident: $kind:ty),*) -> $result:ty;)*) => {
+        $(async fn $name(&mut self, fd: Resource<Descriptor>, $($argument: $kind),*) -> $result {
+            self.files.$name(fd, $($argument),*).await
+        })*
+    };
+}
+
+/// What does one change or none.
+macro_rules! changes {
+    ($($name:ident($($argument:ident: $kind:ty),*);)*) => {
+        $(async fn $name(&mut self, fd: Resource<Descriptor>, $($argument: $kind),*) -> FsResult<()> {
+            let before = self.enter()?;
+            let result = self.files.$name(fd, $($argument),*).await;
+            self.leave(before, result)
+        })*
+    };
+}
+
+impl HostDescriptor for Watched<'_> {
+    reads! {
+        advise(offset: Filesize, len: Filesize, advice: Advice) -> FsResult<()>;
+        sync_data() -> FsResult<()>;
+        get_flags() -> FsResult<DescriptorFlags>;
+        get_type() -> FsResult<DescriptorType>;
+        read(len: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)>;
+        read_directory() -> FsResult<Resource<ReaddirIterator>>;
+        sync() -> FsResult<()>;
+        stat() -> FsResult<DescriptorStat>;
+        stat_at(flags: PathFlags, path: String) -> FsResult<DescriptorStat>;
+        readlink_at(path: String) -> FsResult<String>;
+        is_same_object(other: Resource<Descriptor>) -> wasmtime::Result<bool>;
+        metadata_hash() -> FsResult<MetadataHashValue>;
+        metadata_hash_at(flags: PathFlags, path: String) -> FsResult<MetadataHashValue>;
+    }
+
+    changes! {
+        set_size(size: Filesize);
+        set_times(accessed: NewTimestamp, modified: NewTimestamp);
+        set_times_at(flags: PathFlags, path: String, accessed: NewTimestamp, modified: NewTimestamp);
+        create_directory_at(path: String);
+        link_at(flags: PathFlags, old: String, folder: Resource<Descriptor>, new: String);
+        remove_directory_at(path: String);
+        rename_at(old: String, folder: Resource<Descriptor>, new: String);
+        symlink_at(target: String, path: String);
+        unlink_file_at(path: String);
+    }
+
+    async fn open_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        path_flags: PathFlags,
+        path: String,
+        open: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> FsResult<Resource<Descriptor>> {
+        if !open.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE) {
+            return self.files.open_at(fd, path_flags, path, open, flags).await;
+        }
+        let before = self.enter()?;
+        let result = self.files.open_at(fd, path_flags, path, open, flags).await;
+        self.leave(before, result)
+    }
+
+    async fn write(&mut self, fd: Resource<Descriptor>, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
+        let before = self.enter()?;
+        let result = self.files.write(fd, bytes, offset).await;
+        self.leave(before, result)
+    }
+
+    // What is written to a stream is seen by nobody here: opening one counts.
+    fn write_via_stream(
+        &mut self,
+        fd: Resource<Descriptor>,
+        offset: Filesize,
+    ) -> FsResult<Resource<DynOutputStream>> {
+        let before = self.enter()?;
+        let result = self.files.write_via_stream(fd, offset);
+        self.leave(before, result)
+    }
+
+    fn append_via_stream(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DynOutputStream>> {
+        let before = self.enter()?;
+        let result = self.files.append_via_stream(fd);
+        self.leave(before, result)
+    }
+
+    fn read_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
+        self.files.read_via_stream(fd, offset)
+    }
+
+    fn drop(&mut self, fd: Resource<Descriptor>) -> wasmtime::Result<()> {
+        HostDescriptor::drop(&mut self.files, fd)
+    }
+}
+
+impl HostDirectoryEntryStream for Watched<'_> {
+    async fn read_directory_entry(
+        &mut self,
+        stream: Resource<ReaddirIterator>,
+    ) -> FsResult<Option<DirectoryEntry>> {
+        self.files.read_directory_entry(stream).await
+    }
+
+    fn drop(&mut self, stream: Resource<ReaddirIterator>) -> wasmtime::Result<()> {
+        HostDirectoryEntryStream::drop(&mut self.files, stream)
+    }
+}

@@ -39,7 +39,6 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// What wasmtime generates from `wit/tool`.
-#[expect(missing_docs, reason = "generated; the WIT has the words")]
 mod bindings {
     wasmtime::component::bindgen!({
         path: "wit/tool",

@@ -59,6 +59,12 @@ impl Sandbox {
         let slots = Arc::new(Semaphore::new(INSTANCES as usize));
         Ok(Arc::new(Self { engine, linker, cache: CodeCache::new(options.cache), slots, _ticker: ticker }))
     }
+
+    /// Whether this component's compiled code is in the cache: where it is not, loading it can take many seconds, and a
+    /// program may want to say so.
+    pub fn is_compiled(&self, component: &[u8]) -> bool {
+        self.cache.holds(&self.engine, component)
+    }
 }
 
 impl std::fmt::Debug for Sandbox {

@@ -153,8 +153,13 @@ impl gate::Guest for Component {
     fn record(token: String, operation_id: String, outcome: gate::Outcome) -> Result<gate::Recording, gate::GateError> {
         let token = Token::parse(&token).ok_or_else(|| misuse("no such run: this is no token"))?;
         let (settings, key, outcome) = (settings(), token.key(), convert::outcome_in(outcome));
-        let (_, recording) =
-            change(&key, |stored| contract::record(&settings, now(), stored, &operation_id, &outcome))?;
+        let mut told = None;
+        change(&key, &mut |stored| {
+            let (changed, recording) = contract::record(&settings, now(), stored, &operation_id, &outcome)?;
+            told = Some(recording);
+            Ok(changed)
+        })?;
+        let recording = told.ok_or_else(|| misuse("nothing was recorded"))?;
         Ok(gate::Recording {
             whole: recording.whole,
             settled_before: recording.settled_before.map(convert::settlement),
@@ -180,19 +185,18 @@ impl gate::Guest for Component {
     }
 }
 
+/// A decision on what is stored: what to store instead, if anything.
+type Decide<'a> = &'a mut dyn FnMut(Option<Confirmation>) -> Result<Option<Confirmation>, String>;
+
 /// Loads a row, decides, swaps; again while others get in between. Returns what is stored in the end.
-fn change<T>(
-    key: &Sha,
-    decide: impl Fn(Option<Confirmation>) -> Result<(Option<Confirmation>, T), String>,
-) -> Result<(Option<Confirmation>, T), gate::GateError> {
+fn change(key: &Sha, decide: Decide<'_>) -> Result<Option<Confirmation>, gate::GateError> {
     let settings = settings();
     for _ in 0..ROUNDS {
         let row = store::load(key)?;
         let version = row.as_ref().map_or(0, |row| row.version);
-        let (changed, told) = decide(row.map(|row| row.confirmation)).map_err(misuse)?;
-        let Some(changed) = changed else { return Ok((None, told)) };
+        let Some(changed) = decide(row.map(|row| row.confirmation)).map_err(misuse)? else { return Ok(None) };
         match store::replace(&settings, key, version, &changed)? {
-            Swap::Done => return Ok((Some(changed), told)),
+            Swap::Done => return Ok(Some(changed)),
             Swap::Stale | Swap::Held => {}
         }
     }
@@ -202,31 +206,11 @@ fn change<T>(
 /// One person's decision on the row of an approval id.
 fn decide(
     approval_id: &str,
-    decide: impl Fn(u64, Confirmation) -> Result<Confirmation, String>,
-) -> Result<approvals::Item, gate::GateError> {
+    decide: &dyn Fn(u64, Confirmation) -> Result<Confirmation, String>,
+) -> Result<(), gate::GateError> {
     const NONE: &str = "no such approval id: list what is pending";
     let row = store::load_by_approval_id(approval_id)?.ok_or_else(|| misuse(NONE))?;
-    let (changed, ()) = change(&row.key, |stored| Ok((Some(decide(now(), stored.ok_or(NONE)?)?), ())))?;
-    changed.map(|c| item(&c, now())).ok_or_else(|| misuse(NONE))
-}
-
-/// Items in a phase that `keep` lets through, behind a place, until there are enough or no more.
-fn list(
-    phase: Phase,
-    after: Option<approvals::Cursor>,
-    limit: u32,
-    keep: impl Fn(&Confirmation) -> bool,
-) -> Result<Vec<approvals::Item>, gate::GateError> {
-    let mut after = after.map(|cursor| (cursor.issued_at, cursor.approval_id));
-    let mut items = Vec::new();
-    while items.len() < limit as usize {
-        let (rows, last) = store::list(phase, after)?;
-        items.extend(rows.into_iter().filter(|c| keep(c)).map(|c| item(&c, now())));
-        let Some(last) = last else { break };
-        after = Some(last);
-    }
-    items.truncate(limit as usize);
-    Ok(items)
+    change(&row.key, &mut |stored| decide(now(), stored.ok_or(NONE)?).map(Some)).map(drop)
 }
 
 impl approvals::Guest for Component {
@@ -234,29 +218,38 @@ impl approvals::Guest for Component {
         Ok(store::load_by_approval_id(&approval_id)?.map(|Row { confirmation, .. }| item(&confirmation, now())))
     }
 
-    fn pending(after: Option<approvals::Cursor>, limit: u32) -> Result<Vec<approvals::Item>, gate::GateError> {
-        list(Phase::Pending, after, limit, |c| !c.is_expired(now()))
+    fn list(
+        which: approvals::Selection,
+        after: Option<approvals::Cursor>,
+        limit: u32,
+    ) -> Result<Vec<approvals::Item>, gate::GateError> {
+        let mut after = after.map(|cursor| (cursor.issued_at, cursor.approval_id));
+        let (phase, now) = match which {
+            approvals::Selection::Pending => (Phase::Pending, now()),
+            approvals::Selection::Unrecorded => (Phase::InFlight, now()),
+        };
+        let mut items = Vec::new();
+        while items.len() < limit as usize {
+            let (rows, last) = store::list(phase, after)?;
+            let rows = rows.iter().filter(|c| phase == Phase::InFlight || !c.is_expired(now));
+            items.extend(rows.map(|c| item(c, now)));
+            let Some(last) = last else { break };
+            after = Some(last);
+        }
+        items.truncate(limit as usize);
+        Ok(items)
     }
 
-    fn unrecorded(after: Option<approvals::Cursor>, limit: u32) -> Result<Vec<approvals::Item>, gate::GateError> {
-        list(Phase::InFlight, after, limit, |_| true)
+    fn approve(approval_id: String, by: String, shown: String, proof: gate::Assurance) -> Result<(), gate::GateError> {
+        decide(&approval_id, &|now, c| core::approvals::approve(now, c, &by, &shown, assurance(proof)))
     }
 
-    fn approve(
-        approval_id: String,
-        by: String,
-        shown: String,
-        proof: gate::Assurance,
-    ) -> Result<approvals::Item, gate::GateError> {
-        decide(&approval_id, |now, c| core::approvals::approve(now, c, &by, &shown, assurance(proof)))
+    fn decline(approval_id: String, by: String, why: String) -> Result<(), gate::GateError> {
+        decide(&approval_id, &|now, c| core::approvals::decline(now, c, &by, &why))
     }
 
-    fn decline(approval_id: String, by: String, why: String) -> Result<approvals::Item, gate::GateError> {
-        decide(&approval_id, |now, c| core::approvals::decline(now, c, &by, &why))
-    }
-
-    fn resolve(approval_id: String, by: String, happened: bool) -> Result<approvals::Item, gate::GateError> {
-        decide(&approval_id, |now, c| core::approvals::resolve(now, c, &by, happened))
+    fn resolve(approval_id: String, by: String, happened: bool) -> Result<(), gate::GateError> {
+        decide(&approval_id, &|now, c| core::approvals::resolve(now, c, &by, happened))
     }
 
     fn decode(body: Vec<u8>) -> Result<String, String> {

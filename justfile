@@ -1,0 +1,76 @@
+# Counterfoil's recipes. Each installs what it needs itself and says so. `just` alone lists them.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+guest := "--profile guest --target wasm32-wasip2 --target-dir target/guest"
+tested := "-p counterfoil -p counterfoil-gate-core -p counterfoil-tests"
+
+_default:
+    @just --list --unsorted
+
+# The whole story on a real plug-in in a temporary directory: preview, confirm, lost reply, changed argument
+demo: setup
+    cargo build --locked -p counterfoil
+    target/debug/counterfoil demo
+
+# Everything that has to hold: style, both builds of the library, and all tests
+test: setup fixtures python
+    @echo "==> style: format, lints, the library without its features"
+    cargo fmt --all --check
+    cargo clippy --locked {{tested}} --all-targets -- -D warnings
+    cargo clippy --locked -p counterfoil --no-default-features --lib --examples -- -D warnings
+    @echo "==> the program and the examples that the tests run"
+    cargo build --locked {{tested}} --examples --bins
+    @echo "==> tests"
+    cargo test --locked {{tested}}
+
+# The program at target/release/counterfoil and the components at target/components
+build: setup
+    cargo build --locked --release -p counterfoil
+    @ls -l target/release/counterfoil target/components/*.wasm
+    @sha256sum target/components/*.wasm
+
+# The components alone, at target/components
+build-components: setup
+    cargo build --locked -p counterfoil
+    @ls -l target/components/*.wasm
+
+# The plug-ins that the tests use, good and bad
+fixtures: setup
+    @echo "==> fixture plug-ins"
+    cargo build --locked -p counterfoil-fixtures --examples {{guest}}
+
+# The official Python SDK in target/venv, for the tests that drive the program with it
+python:
+    @echo "==> Python SDK in target/venv"
+    @mkdir -p target
+    @test -x target/venv/bin/python || python3 -m venv target/venv
+    target/venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
+
+# The compiler that rust-toolchain.toml names, with its wasm targets
+setup:
+    @echo "==> Rust toolchain and wasm targets"
+    @rustup toolchain install --no-self-update $(sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml) \
+        --profile minimal --component clippy --component rustfmt \
+        --target wasm32-unknown-unknown --target wasm32-wasip2
+
+# Rewrites the prose in the vectors and golden files from what the program says; read the difference before you commit
+bless: setup
+    cargo build --locked -p counterfoil
+    COUNTERFOIL_BLESS=1 cargo test --locked -p counterfoil-tests vectors
+
+# Licences, sources and duplicate versions of what we depend on
+deny:
+    @command -v cargo-deny >/dev/null || { echo "==> cargo-deny"; cargo install --locked cargo-deny; }
+    cargo deny --all-features check bans licenses sources
+
+# The property tests with many more histories: hours, not for CI
+soak cases="100000": setup
+    cargo build --locked -p counterfoil
+    PROPTEST_CASES={{cases}} cargo test --locked --release {{tested}} -- model canonical
+
+# The crate as it would be published, with the finished components inside, and a build of it without wasm targets
+package: build
+    mkdir -p host/components
+    cp target/components/gate.wasm target/components/files.wasm host/components/
+    cargo package --locked --allow-dirty -p counterfoil

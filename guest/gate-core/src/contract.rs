@@ -136,7 +136,7 @@ pub fn check_issue(settings: &Settings, call: &Call<'_>, plan: &Plan) -> Result<
     }
 }
 
-/// Issues a confirmation. `found` are the rows of the call's binding that are not pending.
+/// Issues a confirmation. `found` are the rows of the call's binding that are not pending, in flight first.
 ///
 /// # Errors
 /// `unresolved` while an identical call's outcome is unknown; `declined` in the cool-down.
@@ -165,7 +165,6 @@ pub fn issue(
             Phase::Pending | Phase::Completed | Phase::Declined | Phase::Settled => {}
         }
     }
-    recent.sort_by_key(|earlier| (earlier.completed, core::cmp::Reverse(earlier.at)));
     let [for_token, for_approval] = random;
     let confirmation = Confirmation {
         approval_id: token::approval_id(for_approval),

@@ -1,6 +1,8 @@
 //! Between the generated types and those of `gate-core`. Every match is exhaustive: a new case has to be said here.
 
 use crate::bindings::exports::counterfoil::gate::{approvals, gate};
+use alloc::string::{String, ToString};
+use core::sync::atomic::Ordering::Relaxed;
 use counterfoil_gate_core::answer::{Assurance, Detail, Effect, Failure, Reason, Rejection};
 use counterfoil_gate_core::approvals::{Progress, progress};
 use counterfoil_gate_core::confirmation::{Call, Confirmation, Outcome, Plan, Run, Settlement, State, Status};
@@ -230,13 +232,30 @@ pub fn item(c: &Confirmation, now: u64) -> approvals::Item {
     item
 }
 
+/// The settings of this instance, one cell a field: zero until it is configured, which no setting may be.
 macro_rules! settings {
-    ($($field:ident),+) => {
+    ($first:ident, $($field:ident),+) => {
+        #[allow(non_upper_case_globals)]
+        mod kept {
+            use core::sync::atomic::AtomicU64;
+            pub static $first: AtomicU64 = AtomicU64::new(0);
+            $(pub static $field: AtomicU64 = AtomicU64::new(0);)+
+        }
+        pub fn keep(value: &Settings) {
+            kept::$first.store(value.$first as u64, Relaxed);
+            $(kept::$field.store(value.$field as u64, Relaxed);)+
+        }
+        pub fn settings() -> Settings {
+            match kept::$first.load(Relaxed) {
+                0 => Settings::default(),
+                $first => Settings { $first, $($field: kept::$field.load(Relaxed) as _),+ },
+            }
+        }
         pub fn settings_in(value: &gate::Settings) -> Settings {
-            Settings { $($field: value.$field),+ }
+            Settings { $first: value.$first, $($field: value.$field),+ }
         }
         pub fn settings_out(value: &Settings) -> gate::Settings {
-            gate::Settings { $($field: value.$field),+ }
+            gate::Settings { $first: value.$first, $($field: value.$field),+ }
         }
     };
 }

@@ -3,35 +3,46 @@
 //! Whoever decides anything here and not in `gate-core` has made a mistake; what is here is the order in which store, clock
 //! and randomness are asked.
 
+//!
+//! No `std`: with its allocator and the prose of its panics the component would be half as large again. A panic is a trap,
+//! and a host that meets one throws the instance away.
+#![cfg(target_arch = "wasm32")]
+#![no_std]
+
+extern crate alloc;
+
 mod bindings;
 mod convert;
 mod store;
 
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use bindings::exports::counterfoil::gate::{approvals, gate, levels, responses};
 use bindings::wasi::{clocks::wall_clock, random::random};
-use convert::{assurance, call, item, level, level_out, plan, rejection, rejection_in, settings_in, settings_out};
-use core::answer::{Reason, Rejection};
-use core::confirmation::{Confirmation, NEVER, Phase};
-use core::contract::{self, Swept, Verdict};
-use core::digest::Sha;
-use core::settings::Settings;
-use core::token::{Random, Token};
-use counterfoil_gate_core as core;
-use std::cell::RefCell;
+use convert::{
+    assurance, call, item, level, level_out, plan, rejection, rejection_in, settings, settings_in, settings_out,
+};
+use counterfoil_gate_core as rules;
+use rules::answer::{Reason, Rejection};
+use rules::confirmation::{Confirmation, NEVER, Phase};
+use rules::contract::{self, Swept, Verdict};
+use rules::digest::Sha;
+use rules::settings::Settings;
+use rules::token::{Random, Token};
 use store::{Lost, Row, Swap};
 
 struct Component;
 
-thread_local! {
-    static SETTINGS: RefCell<Settings> = RefCell::new(Settings::default());
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
+#[panic_handler]
+fn panic(_: &::core::panic::PanicInfo<'_>) -> ! {
+    ::core::arch::wasm32::unreachable()
 }
 
 /// How often a decision is made anew because another one came in between. Each time somebody else has got on.
 const ROUNDS: usize = 16;
-
-fn settings() -> Settings {
-    SETTINGS.with_borrow(Settings::clone)
-}
 
 fn now() -> u64 {
     let time = wall_clock::now();
@@ -40,7 +51,7 @@ fn now() -> u64 {
 
 /// One handle's randomness. A host that hands out fewer bytes than were asked for is not to be trusted with tokens.
 fn draw() -> Result<Random, gate::GateError> {
-    let bytes = random::get_random_bytes(core::token::RANDOM as u64);
+    let bytes = random::get_random_bytes(rules::token::RANDOM as u64);
     bytes.try_into().map_err(|_| misuse("randomness is short: the host has to give as many bytes as are asked for"))
 }
 
@@ -66,17 +77,17 @@ impl gate::Guest for Component {
     fn configure(settings: gate::Settings) -> Result<(), String> {
         let settings = settings_in(&settings);
         settings.check()?;
-        SETTINGS.set(settings);
+        convert::keep(&settings);
         Ok(())
     }
 
     fn read(arguments: String, confirm_parameter: String) -> Result<gate::Request, gate::ArgumentsError> {
-        match core::canonical::read(&arguments, &confirm_parameter, &settings().arguments()) {
+        match rules::canonical::read(&arguments, &confirm_parameter, &settings().arguments()) {
             Ok(request) => Ok(gate::Request { token: request.token, arguments: request.arguments }),
-            Err(core::canonical::ArgumentsError::MalformedToken(text)) => {
+            Err(rules::canonical::ArgumentsError::MalformedToken(text)) => {
                 Err(gate::ArgumentsError::MalformedToken(text))
             }
-            Err(core::canonical::ArgumentsError::InvalidArguments(text)) => {
+            Err(rules::canonical::ArgumentsError::InvalidArguments(text)) => {
                 Err(gate::ArgumentsError::InvalidArguments(text))
             }
         }
@@ -241,19 +252,19 @@ impl approvals::Guest for Component {
     }
 
     fn approve(approval_id: String, by: String, shown: String, proof: gate::Assurance) -> Result<(), gate::GateError> {
-        decide(&approval_id, &|now, c| core::approvals::approve(now, c, &by, &shown, assurance(proof)))
+        decide(&approval_id, &|now, c| rules::approvals::approve(now, c, &by, &shown, assurance(proof)))
     }
 
     fn decline(approval_id: String, by: String, why: String) -> Result<(), gate::GateError> {
-        decide(&approval_id, &|now, c| core::approvals::decline(now, c, &by, &why))
+        decide(&approval_id, &|now, c| rules::approvals::decline(now, c, &by, &why))
     }
 
     fn resolve(approval_id: String, by: String, happened: bool) -> Result<(), gate::GateError> {
-        decide(&approval_id, &|now, c| core::approvals::resolve(now, c, &by, happened))
+        decide(&approval_id, &|now, c| rules::approvals::resolve(now, c, &by, happened))
     }
 
     fn decode(body: Vec<u8>) -> Result<String, String> {
-        core::body::decode(&body).map(|c| core::approvals::describe(&c)).map_err(str::to_string)
+        rules::body::decode(&body).map(|c| rules::approvals::describe(&c)).map_err(str::to_string)
     }
 }
 
@@ -267,15 +278,15 @@ impl responses::Guest for Component {
     ) -> String {
         let challenge = convert::challenge_in(challenge);
         let limits = settings().output();
-        core::responses::confirmation_required(&tool, &plan(shown), &challenge, level(at), &confirm_parameter, &limits)
+        rules::responses::confirmation_required(&tool, &plan(shown), &challenge, level(at), &confirm_parameter, &limits)
     }
 
     fn ok(tool: String, message: String, details: String, proof: Option<gate::Assurance>) -> Result<String, String> {
-        core::responses::ok(&tool, &message, &details, proof.map(assurance), &settings().output())
+        rules::responses::ok(&tool, &message, &details, proof.map(assurance), &settings().output())
     }
 
     fn rejected(tool: String, reason: gate::Rejection) -> String {
-        core::responses::rejected(&tool, &rejection_in(reason))
+        rules::responses::rejected(&tool, &rejection_in(reason))
     }
 
     fn failed(
@@ -285,7 +296,13 @@ impl responses::Guest for Component {
         effect: gate::Effect,
         proof: Option<gate::Assurance>,
     ) -> String {
-        core::responses::failed(&tool, convert::failure(failure), &error, convert::effect(effect), proof.map(assurance))
+        rules::responses::failed(
+            &tool,
+            convert::failure(failure),
+            &error,
+            convert::effect(effect),
+            proof.map(assurance),
+        )
     }
 
     fn refuse(reason: gate::Reason, what: String) -> gate::Rejection {
@@ -293,21 +310,21 @@ impl responses::Guest for Component {
     }
 
     fn compact(text: String) -> Result<String, String> {
-        core::canonical::compact(&text, &settings().output()).map(|compact| compact.text)
+        rules::canonical::compact(&text, &settings().output()).map(|compact| compact.text)
     }
 
     fn output_schema(details: Option<String>) -> Result<String, String> {
-        core::responses::output_schema(details.as_deref(), &settings().output())
+        rules::responses::output_schema(details.as_deref(), &settings().output())
     }
 }
 
 impl levels::Guest for Component {
     fn model_version() -> String {
-        core::level::MODEL_VERSION.to_string()
+        rules::level::MODEL_VERSION.to_string()
     }
 
     fn ceiling(declared: gate::Level, operator: Option<gate::Level>) -> Result<gate::Level, String> {
-        core::level::ceiling(level(declared), operator.map(level)).map(level_out)
+        rules::level::ceiling(level(declared), operator.map(level)).map(level_out)
     }
 
     fn resolve(
@@ -316,11 +333,11 @@ impl levels::Guest for Component {
         operator: Option<gate::Level>,
         planned: Option<gate::Level>,
     ) -> Result<gate::Level, String> {
-        core::level::resolve(level(declared), critical, operator.map(level), planned.map(level)).map(level_out)
+        rules::level::resolve(level(declared), critical, operator.map(level), planned.map(level)).map(level_out)
     }
 
     fn parse(text: String) -> Result<gate::Level, String> {
-        core::level::Level::parse(&text).map(level_out)
+        rules::level::Level::parse(&text).map(level_out)
     }
 
     fn name(at: gate::Level) -> String {

@@ -1,6 +1,9 @@
 //! The store as `gate-core` speaks of it. Reads and writes rows; decides nothing.
 
 use crate::bindings::counterfoil::gate::store as wit;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use counterfoil_gate_core::answer::{Reason, Rejection};
 use counterfoil_gate_core::body;
 use counterfoil_gate_core::confirmation::{Confirmation, Index, Phase};

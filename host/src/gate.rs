@@ -1,104 +1,184 @@
-//! Placeholder of the gate's API: replaced as a whole by the part that embeds the component.
-#![allow(missing_docs)]
+//! Embeds the gate component: the contract is decided there and nowhere else. Here are its store, its clock, its
+//! randomness and its instances; no text and no decision.
+//!
+//! Any number of calls run at once, each in an instance of its own. Instances share nothing but the store, whose
+//! compare-and-swap alone makes a token single-use.
+//!
+//! ```
+//! use counterfoil::gate::{Gate, GateOptions, Settings, SystemClock};
+//! use counterfoil::store::MemoryStore;
+//! use std::sync::Arc;
+//!
+//! let gate = Gate::new(GateOptions {
+//!     store: Arc::new(MemoryStore::new()),
+//!     clock: Arc::new(SystemClock),
+//!     settings: Settings::default(),
+//!     cache: None,
+//! })?;
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! let request = gate.read(r#"{ "b": 2.0, "a": 1 }"#, "confirm_token").await.unwrap();
+//! assert!(request.token.is_none());
+//! assert_eq!(request.arguments, r#"{"a":1,"b":2}"#);
+//! # });
+//! # Ok::<(), counterfoil::Error>(())
+//! ```
 
+mod answers;
+mod approvals;
+mod bindings;
+mod clock;
+mod imports;
+mod instances;
+#[cfg(test)]
+mod tests;
+mod types;
+
+pub use bindings::approvals::{Approval, Cursor, Item, Progress, Refusal};
+pub use bindings::gate::{
+    Assurance, Call, Decision, Detail, Earlier, EarlierState, Effect, Failure, Level, Outcome, OutcomeStatus, Permit,
+    Plan, Readiness, Reason, Recording, Rejection, Replayed, Settings, Settlement,
+};
+pub use clock::{Clock, SystemClock, TestClock};
+pub use types::{Challenge, GateError, Request, Token};
+
+use crate::cache::CodeCache;
 use crate::store::Store;
 use crate::{Error, ErrorKind};
+use bindings::gate::ArgumentsError;
+use instances::{Instances, engine};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[allow(unsafe_code, missing_docs, clippy::all)]
-mod bindings {
-    wasmtime::component::bindgen!({ path: "wit/gate", world: "component", imports: { default: async }, exports: { default: async } });
-}
-pub use bindings::exports::counterfoil::gate::approvals::*;
-pub use bindings::exports::counterfoil::gate::gate::{
-    Assurance, Call, Challenge, Decision, Detail, Earlier, EarlierState, Effect, Failure, Level, Outcome, OutcomeStatus,
-    Permit, Plan, Readiness, Reason, Recording, Rejection, Replayed, Request, Settings,
-};
+/// The component: built from `guest/gate` by this crate's build script.
+const COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.wasm"));
 
-pub trait Clock: Send + Sync {
-    fn now(&self) -> u64;
-}
+/// What a gate is made of.
 pub struct GateOptions {
+    /// Where confirmations are kept.
     pub store: Arc<dyn Store>,
+    /// What time it is.
     pub clock: Arc<dyn Clock>,
+    /// Sizes and times.
     pub settings: Settings,
+    /// A folder for compiled code, which only this user can write; it is made if it is not there. Without one the
+    /// component is compiled at each start.
     pub cache: Option<PathBuf>,
 }
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum GateError {
-    #[error("{}", .0.error)]
-    Rejected(Rejection),
-    #[error("{0}")]
-    Misuse(String),
-    #[error("{0}")]
-    Fault(String),
-}
-type Answer<T> = Result<T, GateError>;
+
+/// The contract. Cheap to clone: clones are the same gate.
+///
+/// What only reads or writes texts waits for nothing and takes some microseconds; it is async like the rest, so that a
+/// host need not know which is which.
+#[derive(Clone)]
 pub struct Gate {
-    settings: Settings,
+    instances: Arc<Instances>,
 }
-fn not_yet<T>() -> Answer<T> {
-    Err(GateError::Fault("not embedded yet".to_owned()))
-}
-#[allow(unused_variables)]
+
 impl Gate {
+    /// Loads the component and makes a first instance.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`]: a setting is out of range, and the text names it. [`ErrorKind::Gate`]: the component
+    /// cannot be compiled or started here.
     pub fn new(options: GateOptions) -> Result<Self, Error> {
-        let _ = ErrorKind::Gate;
-        Ok(Self { settings: options.settings })
+        let failed = |e: wasmtime::Error| Error::new(ErrorKind::Gate, format!("the gate cannot be loaded: {e:#}"));
+        let engine = engine().map_err(failed)?;
+        let component = CodeCache::new(options.cache).component(&engine, COMPONENT).map_err(failed)?;
+        let instances = Instances::new(&engine, &component, options.store, options.clock, options.settings)?;
+        Ok(Self { instances: Arc::new(instances) })
     }
+
+    /// SHA-256 of the component, in hexadecimal.
+    pub fn digest() -> String {
+        crate::digest::sha256(COMPONENT)
+    }
+
+    /// Reads arguments strictly and takes the confirm parameter out of them.
+    ///
+    /// # Errors
+    /// Rejected `malformed_token` or `invalid_arguments`, with the answer for the caller.
+    pub async fn read(&self, raw: &str, confirm_parameter: &str) -> Result<Request, GateError> {
+        let raw = raw.to_owned();
+        let read =
+            self.instances.aside(|i, store| i.counterfoil_gate_gate().call_read(store, &raw, confirm_parameter))?;
+        let (reason, what) = match read {
+            Ok(request) => return Ok(request.into()),
+            Err(ArgumentsError::MalformedToken(what)) => (Reason::MalformedToken, what),
+            Err(ArgumentsError::InvalidArguments(what)) => (Reason::InvalidArguments, what),
+        };
+        Err(GateError::Rejected(self.refuse(reason, &what).await?))
+    }
+
+    /// The sizes and times in force.
     pub fn settings(&self) -> &Settings {
-        &self.settings
+        self.instances.settings()
     }
-    pub async fn read(&self, raw: &str, confirm_parameter: &str) -> Result<Request, Rejection> {
-        Err(Rejection { reason: Reason::Unavailable, detail: None, error: "not embedded yet".to_owned(), retry_after: None })
+
+    /// Issues a confirmation for a call.
+    ///
+    /// # Errors
+    /// Rejected: `unresolved`, `declined`, `too_many_pending`, `unavailable`. Misuse: an empty owner, tool or revision;
+    /// arguments that are not canonical; a plan over its limit.
+    pub async fn issue(&self, call: &Call, plan: &Plan) -> Result<Challenge, GateError> {
+        let mut lease = self.instances.lease().await?;
+        let (instance, store) = lease.parts();
+        let result = instance.counterfoil_gate_gate().call_issue(store, call, plan).await;
+        Ok(lease.settle(result)??.into())
     }
-    pub async fn issue(&self, call: &Call, plan: &Plan) -> Answer<Challenge> {
-        not_yet()
+
+    /// Decides a call that carries a token without spending it.
+    ///
+    /// # Errors
+    /// Misuse: an empty owner, tool or revision. A rejection of the call is no error.
+    pub async fn check(&self, token: &str, call: &Call) -> Result<Readiness, GateError> {
+        let mut lease = self.instances.lease().await?;
+        let (instance, store) = lease.parts();
+        let result = instance.counterfoil_gate_gate().call_check(store, token, call).await;
+        Ok(lease.settle(result)??)
     }
-    pub async fn check(&self, token: &str, call: &Call) -> Answer<Readiness> {
-        not_yet()
+
+    /// Decides a call that carries a token and spends the token where the call may run: the only function that does.
+    /// `run` is the time from now to the run's deadline.
+    ///
+    /// Dropping the future may or may not have spent the token: whoever calls this lets it finish.
+    ///
+    /// # Errors
+    /// Misuse: an empty owner, tool or revision, or no time to run. A rejection of the call is no error.
+    pub async fn consume(&self, token: &str, call: &Call, run: Duration) -> Result<Decision, GateError> {
+        let run = u64::try_from(run.as_millis()).unwrap_or(u64::MAX);
+        let mut lease = self.instances.lease().await?;
+        let (instance, store) = lease.parts();
+        let result = instance.counterfoil_gate_gate().call_consume(store, token, call, run).await;
+        Ok(lease.settle(result)??)
     }
-    pub async fn consume(&self, token: &str, call: &Call, run: Duration) -> Answer<Decision> {
-        not_yet()
+
+    /// Keeps what a run returned. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// Rejected `unavailable`: try again. Misuse: no such run, or another outcome is kept already.
+    pub async fn record(&self, token: &str, operation_id: &str, outcome: &Outcome) -> Result<Recording, GateError> {
+        let mut lease = self.instances.lease().await?;
+        let (instance, store) = lease.parts();
+        let result = instance.counterfoil_gate_gate().call_record(store, token, operation_id, outcome).await;
+        Ok(lease.settle(result)??)
     }
-    pub async fn record(&self, token: &str, operation_id: &str, outcome: &Outcome) -> Answer<Recording> {
-        not_yet()
+
+    /// Removes at most `limit` rows that nobody can ask for any more; returns how many it touched.
+    ///
+    /// # Errors
+    /// Rejected `unavailable`.
+    pub async fn sweep(&self, limit: u32) -> Result<u32, GateError> {
+        let mut lease = self.instances.lease().await?;
+        let (instance, store) = lease.parts();
+        let result = instance.counterfoil_gate_gate().call_sweep(store, limit).await;
+        Ok(lease.settle(result)??)
     }
-    pub async fn sweep(&self, limit: u32) -> Answer<u32> {
-        not_yet()
-    }
-    pub async fn confirmation_required(&self, tool: &str, plan: &Plan, challenge: &Challenge, level: Level, confirm_parameter: &str) -> Answer<String> {
-        not_yet()
-    }
-    /// Misuse: what is wrong with the details.
-    pub async fn ok(&self, tool: &str, message: &str, details: &str, assurance: Option<Assurance>) -> Answer<String> {
-        not_yet()
-    }
-    pub async fn rejected(&self, tool: &str, rejection: &Rejection) -> Answer<String> {
-        not_yet()
-    }
-    pub async fn failed(&self, tool: &str, failure: Failure, error: &str, effect: Effect, assurance: Option<Assurance>) -> Answer<String> {
-        not_yet()
-    }
-    pub async fn refuse(&self, reason: Reason, what: &str) -> Answer<Rejection> {
-        not_yet()
-    }
-    /// Misuse: what is wrong with the text.
-    pub async fn compact(&self, text: &str) -> Answer<String> {
-        not_yet()
-    }
-    pub async fn output_schema(&self, details: Option<&str>) -> Answer<String> {
-        not_yet()
-    }
-    pub async fn model_version(&self) -> Answer<String> {
-        not_yet()
-    }
-    pub async fn ceiling(&self, declared: Level, operator: Option<Level>) -> Answer<Level> {
-        not_yet()
-    }
-    pub async fn resolve_level(&self, declared: Level, critical: bool, operator: Option<Level>, planned: Option<Level>) -> Answer<Level> {
-        not_yet()
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Gate")
     }
 }

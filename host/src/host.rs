@@ -14,7 +14,7 @@ mod run;
 pub use builder::HostBuilder;
 pub use listing::Listing;
 
-use crate::gate::{Call, Gate, Readiness, Reason};
+use crate::gate::{Call, Gate, Readiness, Reason, Token};
 use crate::permit::{self, Clearance, Clearing, Rules};
 use crate::policy::Level;
 use crate::schema::Schema;
@@ -164,7 +164,7 @@ impl Host {
         let answers = Answers { gate: &inner.gate, tool: &name };
         let request = match inner.gate.read(&arguments, &inner.confirm_parameter).await {
             Ok(request) => request,
-            Err(rejection) => return answers.rejected(rejection).await,
+            Err(error) => return answers.gate_error(error).await,
         };
         let tool = inner.tools.get(&name).map(Arc::clone);
         let call = Call {
@@ -186,7 +186,7 @@ impl Host {
         answers: &Answers<'_>,
         tool: Option<Arc<Tool>>,
         call: Call,
-        token: String,
+        token: Token,
         progress: Option<Arc<dyn Progress>>,
     ) -> Reply {
         match self.inner.gate.check(&token, &call).await {

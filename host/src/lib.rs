@@ -11,6 +11,8 @@ pub mod owner;
 mod permit;
 pub mod plugin;
 pub mod policy;
+#[cfg(feature = "sqlite")]
+mod private;
 mod schema;
 pub mod store;
 pub mod tool;

@@ -2,6 +2,10 @@
 //!
 //! The types mirror `wit/gate` (`interface store`), whose comments are the specification.
 
+mod memory;
+
+pub use memory::MemoryStore;
+
 use async_trait::async_trait;
 
 /// SHA-256 of a token.
@@ -144,4 +148,12 @@ pub trait Store: Send + Sync + 'static {
     async fn due(&self, now: u64, limit: u32) -> Result<Vec<Found>, Unavailable>;
     /// Removes a row of this version.
     async fn remove(&self, key: Key, version: u64) -> Result<bool, Unavailable>;
+}
+
+/// What both backends say to a caller that adds a row in another state.
+fn only_pending(entry: &Entry) -> Result<(), Unavailable> {
+    match entry.index.state {
+        State::Pending => Ok(()),
+        _ => Err(Unavailable("a row can only be added as pending".into())),
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::answer::{self, Answers};
 use super::{Inner, Reply, Tool};
-use crate::gate::{self, Assurance, Call, GateError, Readiness, Reason};
+use crate::gate::{self, Assurance, Call, GateError, Readiness, Reason, Token};
 use crate::permit::{self, Clearance, Consumed, Permit};
 use crate::policy::Level;
 use crate::tool::{Effect, Outcome, Power, Prepared, Progress, RunError, ToolError};
@@ -57,7 +57,7 @@ pub(super) async fn start(
     inner: &Arc<Inner>,
     tool: Arc<Tool>,
     call: Call,
-    token: String,
+    token: Token,
     progress: Option<Arc<dyn Progress>>,
 ) -> Reply {
     let (asker, answered) = oneshot::channel();
@@ -75,7 +75,7 @@ struct Run {
     inner: Arc<Inner>,
     tool: Arc<Tool>,
     call: Call,
-    token: String,
+    token: Token,
 }
 
 impl Run {

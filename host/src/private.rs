@@ -1,0 +1,123 @@
+//! Files and folders of the program's own. One that another user owns or can write is refused, never repaired: what it
+//! says can't be trusted any more.
+
+use rustix::process::geteuid;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+/// Write permission for the group or for everybody.
+const OTHERS_WRITE: u32 = 0o022;
+/// Any permission for the group or for everybody.
+const OTHERS: u32 = 0o077;
+
+/// A folder that only this user can change: made with mode 0700 if it is not there, else checked.
+pub(crate) fn folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_dir() {
+        return Err(refused(path, "is no folder: choose another path"));
+    }
+    ours(path, &metadata)
+}
+
+/// Refuses a file or folder that another user owns or can write.
+fn ours(path: &Path, metadata: &Metadata) -> io::Result<()> {
+    if metadata.uid() != geteuid().as_raw() {
+        return Err(refused(path, "belongs to another user: remove it or choose another path"));
+    }
+    if metadata.mode() & OTHERS_WRITE != 0 {
+        return Err(refused(path, "can be written by other users: look at what is in it, then `chmod go-w` it"));
+    }
+    Ok(())
+}
+
+/// Opens a file of ours for reading; symbolic links are refused.
+fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(no_follow()).open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(refused(path, "is no file: choose another path"));
+    }
+    ours(path, &metadata)?;
+    Ok(file)
+}
+
+/// Makes sure that a state file is there, ours, and that others can neither write nor read it (mode 0600).
+pub(crate) fn state_file(path: &Path) -> io::Result<()> {
+    let new =
+        OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).custom_flags(no_follow()).open(path);
+    let file = match new {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => open(path)?,
+        Err(e) => return Err(e),
+    };
+    if file.metadata()?.mode() & OTHERS != 0 {
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(())
+}
+
+fn no_follow() -> i32 {
+    rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()
+}
+
+fn refused(path: &Path, what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, format!("{} {what}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn what_it_makes_is_closed_to_others() {
+        let base = tempfile::tempdir().unwrap();
+        let inner = base.path().join("a/b");
+        folder(&inner).unwrap();
+        assert_eq!(fs::metadata(&inner).unwrap().mode() & 0o777, 0o700);
+        let file = inner.join("x");
+        state_file(&file).unwrap();
+        state_file(&file).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_others_can_write_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        let file = base.path().join("x");
+        fs::write(&file, b"one").unwrap();
+        for bad in [0o620, 0o602] {
+            mode(&file, bad);
+            assert!(state_file(&file).unwrap_err().to_string().contains("other users"));
+        }
+        mode(base.path(), 0o777);
+        assert!(folder(base.path()).unwrap_err().to_string().contains("other users"));
+    }
+
+    #[test]
+    fn a_state_file_that_others_can_read_is_closed() {
+        let base = tempfile::tempdir().unwrap();
+        let file = base.path().join("x");
+        fs::write(&file, b"one").unwrap();
+        mode(&file, 0o644);
+        state_file(&file).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(fs::read(&file).unwrap(), b"one");
+    }
+
+    #[test]
+    fn a_symbolic_link_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        fs::write(base.path().join("x"), b"one").unwrap();
+        let link = base.path().join("y");
+        std::os::unix::fs::symlink(base.path().join("x"), &link).unwrap();
+        assert!(state_file(&link).is_err());
+    }
+}

@@ -1,0 +1,237 @@
+//! The store in memory, gone with the process. Each row is in every index that applies to it, under the values that it
+//! has now; so every operation takes logarithmic time in the number of rows.
+
+use super::{Binding, Cursor, Entry, Found, Insertion, Key, Replacement, Room, State, Store, Stored, Unavailable};
+use async_trait::async_trait;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Rows in memory, behind one lock that is held for microseconds and never while waiting.
+#[derive(Default)]
+pub struct MemoryStore(Mutex<Rows>);
+
+impl MemoryStore {
+    /// Without rows.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn rows(&self) -> MutexGuard<'_, Rows> {
+        // A panic while the lock was held cannot leave half a change: allocation failure aborts, nothing else can fail.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The rows and their indexes.
+#[derive(Default)]
+struct Rows {
+    by_key: BTreeMap<Key, Row>,
+    by_approval_id: BTreeMap<String, Key>,
+    /// In the order of `list_by_state`.
+    by_state: BTreeMap<(State, u64, String), Key>,
+    /// Neither pending nor in flight, by `changed`.
+    ended: BTreeSet<(Binding, u64, Key)>,
+    in_flight: BTreeMap<Binding, Key>,
+    /// Not in flight, by `purge_after`.
+    purgeable: BTreeSet<(u64, Key)>,
+    pending: Expiries,
+    pending_of: BTreeMap<String, Expiries>,
+}
+
+struct Row {
+    version: u64,
+    entry: Entry,
+}
+
+impl Rows {
+    fn stored(&self, key: &Key) -> Option<Stored> {
+        self.by_key.get(key).map(|row| Stored { key: *key, version: row.version, entry: row.entry.clone() })
+    }
+
+    fn found(&self, key: &Key) -> Option<Found> {
+        self.by_key.get(key).map(|row| Found { key: *key, version: row.version, index: row.entry.index.clone() })
+    }
+
+    /// The version of a row, if it is this one.
+    fn has(&self, key: &Key, version: u64) -> bool {
+        self.by_key.get(key).is_some_and(|row| row.version == version)
+    }
+
+    fn add(&mut self, key: Key, version: u64, entry: Entry) {
+        let index = &entry.index;
+        self.by_approval_id.insert(index.approval_id.clone(), key);
+        self.by_state.insert((index.state, index.issued, index.approval_id.clone()), key);
+        match index.state {
+            State::Pending => {
+                self.pending.add((index.until, key));
+                self.pending_of.entry(index.owner.clone()).or_default().add((index.until, key));
+            }
+            State::InFlight => {
+                self.in_flight.insert(index.binding, key);
+            }
+            State::Completed | State::Declined | State::Settled => {
+                self.ended.insert((index.binding, index.changed, key));
+            }
+        }
+        if index.state != State::InFlight {
+            self.purgeable.insert((index.purge_after, key));
+        }
+        self.by_key.insert(key, Row { version, entry });
+    }
+
+    fn take(&mut self, key: &Key) {
+        let Some(Row { entry: Entry { index, .. }, .. }) = self.by_key.remove(key) else { return };
+        self.by_approval_id.remove(&index.approval_id);
+        match index.state {
+            State::Pending => {
+                self.pending.take(&(index.until, *key));
+                if let Some(of) = self.pending_of.get_mut(&index.owner) {
+                    of.take(&(index.until, *key));
+                    if of.is_empty() {
+                        self.pending_of.remove(&index.owner);
+                    }
+                }
+            }
+            State::InFlight => {
+                self.in_flight.remove(&index.binding);
+            }
+            State::Completed | State::Declined | State::Settled => {
+                self.ended.remove(&(index.binding, index.changed, *key));
+            }
+        }
+        self.purgeable.remove(&(index.purge_after, *key));
+        self.by_state.remove(&(index.state, index.issued, index.approval_id));
+    }
+}
+
+/// When pending rows expire. Counts those that have not without walking over them: each row is moved once, when time
+/// passes it.
+#[derive(Default)]
+struct Expiries {
+    /// The latest time that was asked about.
+    at: u64,
+    /// Until after `at`.
+    live: BTreeSet<(u64, Key)>,
+    /// Until `at` or before.
+    expired: BTreeSet<(u64, Key)>,
+}
+
+impl Expiries {
+    fn side(&mut self, until: u64) -> &mut BTreeSet<(u64, Key)> {
+        if until > self.at { &mut self.live } else { &mut self.expired }
+    }
+
+    fn add(&mut self, row: (u64, Key)) {
+        self.side(row.0).insert(row);
+    }
+
+    fn take(&mut self, row: &(u64, Key)) {
+        self.side(row.0).remove(row);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.live.is_empty() && self.expired.is_empty()
+    }
+
+    /// Whether there is room for one more.
+    fn has_room(&mut self, now: u64, limit: u32) -> bool {
+        while let Some(row) = self.live.first().copied().filter(|row| row.0 <= now) {
+            self.live.remove(&row);
+            self.expired.insert(row);
+        }
+        // The clock may have been put back.
+        while let Some(row) = self.expired.last().copied().filter(|row| row.0 > now) {
+            self.expired.remove(&row);
+            self.live.insert(row);
+        }
+        self.at = now;
+        u32::try_from(self.live.len()).is_ok_and(|live| live < limit)
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn insert(&self, key: Key, entry: Entry, room: Room) -> Result<Insertion, Unavailable> {
+        super::only_pending(&entry)?;
+        let mut rows = self.rows();
+        let rows = &mut *rows;
+        if rows.by_key.contains_key(&key) || rows.by_approval_id.contains_key(&entry.index.approval_id) {
+            return Ok(Insertion::Exists);
+        }
+        let owner_has_room = match rows.pending_of.get_mut(&entry.index.owner) {
+            Some(of) => of.has_room(room.now, room.per_owner),
+            None => room.per_owner > 0,
+        };
+        if !owner_has_room {
+            return Ok(Insertion::OwnerFull);
+        }
+        if !rows.pending.has_room(room.now, room.in_all) {
+            return Ok(Insertion::AllFull);
+        }
+        rows.add(key, 1, entry);
+        Ok(Insertion::Inserted)
+    }
+
+    async fn load(&self, key: Key) -> Result<Option<Stored>, Unavailable> {
+        Ok(self.rows().stored(&key))
+    }
+
+    async fn load_by_approval_id(&self, approval_id: &str) -> Result<Option<Stored>, Unavailable> {
+        let rows = self.rows();
+        Ok(rows.by_approval_id.get(approval_id).and_then(|key| rows.stored(key)))
+    }
+
+    async fn replace(&self, key: Key, version: u64, entry: Entry) -> Result<Replacement, Unavailable> {
+        let mut rows = self.rows();
+        if !rows.has(&key, version) {
+            return Ok(Replacement::Stale);
+        }
+        let index = &entry.index;
+        if index.state == State::InFlight && rows.in_flight.get(&index.binding).is_some_and(|other| *other != key) {
+            return Ok(Replacement::Held);
+        }
+        if rows.by_approval_id.get(&index.approval_id).is_some_and(|other| *other != key) {
+            return Err(Unavailable("the approval id belongs to another row".into()));
+        }
+        rows.take(&key);
+        rows.add(key, version + 1, entry);
+        Ok(Replacement::Replaced)
+    }
+
+    async fn find(&self, binding: Binding, limit: u32) -> Result<Vec<Found>, Unavailable> {
+        let rows = self.rows();
+        let ended = rows.ended.range((binding, 0, [0; 32])..=(binding, u64::MAX, [255; 32]));
+        let keys = rows.in_flight.get(&binding).into_iter().chain(ended.rev().map(|(_, _, key)| key));
+        Ok(keys.take(many(limit)).filter_map(|key| rows.found(key)).collect())
+    }
+
+    async fn list_by_state(&self, state: State, after: Option<Cursor>, limit: u32) -> Result<Vec<Stored>, Unavailable> {
+        let rows = self.rows();
+        let from = match after {
+            Some(Cursor { issued, approval_id }) => Bound::Excluded((state, issued, approval_id)),
+            None => Bound::Included((state, 0, String::new())),
+        };
+        let range = rows.by_state.range((from, Bound::Unbounded)).take_while(|((of, _, _), _)| *of == state);
+        Ok(range.take(many(limit)).filter_map(|(_, key)| rows.stored(key)).collect())
+    }
+
+    async fn due(&self, now: u64, limit: u32) -> Result<Vec<Found>, Unavailable> {
+        let rows = self.rows();
+        let due = rows.purgeable.range(..=(now, [255; 32]));
+        Ok(due.take(many(limit)).filter_map(|(_, key)| rows.found(key)).collect())
+    }
+
+    async fn remove(&self, key: Key, version: u64) -> Result<bool, Unavailable> {
+        let mut rows = self.rows();
+        let there = rows.has(&key, version);
+        if there {
+            rows.take(&key);
+        }
+        Ok(there)
+    }
+}
+
+fn many(limit: u32) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}

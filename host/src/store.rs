@@ -3,8 +3,14 @@
 //! The types mirror `wit/gate` (`interface store`), whose comments are the specification.
 
 mod memory;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(any(test, feature = "store-suite"))]
+pub mod suite;
 
 pub use memory::MemoryStore;
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
 
 use async_trait::async_trait;
 

@@ -235,3 +235,33 @@ impl Store for MemoryStore {
 fn many(limit: u32) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::store::{Index, suite};
+    use std::sync::Arc;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn keeps_what_the_suite_asks_of_every_store() {
+        suite::run(&|| Arc::new(MemoryStore::new())).await;
+    }
+
+    #[tokio::test]
+    async fn nothing_stays_of_a_removed_row() {
+        let store = MemoryStore::new();
+        let (key, entry) = suite::row(1);
+        store.insert(key, entry.clone(), suite::ROOM).await.unwrap();
+        let states = [State::InFlight, State::Completed, State::Settled, State::Declined, State::Pending];
+        for (version, state) in (1..).zip(states) {
+            let index = Index { state, changed: version, until: 100 * version, ..entry.index.clone() };
+            store.replace(key, version, Entry { index, body: Vec::new() }).await.unwrap();
+        }
+        assert!(store.remove(key, 6).await.unwrap());
+        let rows = store.rows();
+        assert!(rows.by_key.is_empty() && rows.by_approval_id.is_empty() && rows.by_state.is_empty());
+        assert!(rows.ended.is_empty() && rows.in_flight.is_empty() && rows.purgeable.is_empty());
+        assert!(rows.pending.is_empty() && rows.pending_of.is_empty());
+    }
+}

@@ -1,0 +1,323 @@
+//! The store in an SQLite file, which any number of processes of one user may open at once. Every change is one
+//! transaction, on disk before it is told; the file is the user's own and closed to others.
+
+mod schema;
+
+use super::{
+    Binding, Cursor, Entry, Found, Index, Insertion, Key, Replacement, Room, State, Store, Stored, Unavailable,
+};
+use crate::{Error, private};
+use async_trait::async_trait;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, ffi, params};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Readers that are kept open while idle.
+const READERS: usize = 4;
+
+/// Confirmations in a file.
+///
+/// Clones share the file. SQLite blocks, so each function runs on a blocking thread; dropping its future does not undo it.
+#[derive(Clone)]
+pub struct SqliteStore(Arc<File>);
+
+struct File {
+    path: PathBuf,
+    /// One writer of this process at a time: SQLite would make the others poll.
+    writer: Mutex<Connection>,
+    /// Readers wait for nobody.
+    readers: Mutex<Vec<Connection>>,
+}
+
+impl SqliteStore {
+    /// Opens the file, or makes it with mode 0600 in a folder that only this user can write (0700 where it is made).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`](crate::ErrorKind::Store): the file or its folder belongs to another user or can be written by
+    /// others; it is no store, or a newer version's; it cannot be read or written.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let path = place(path).map_err(|e| schema::failed(path, &e))?;
+        let writer = schema::open(&path)?;
+        Ok(Self(Arc::new(File { path, writer: Mutex::new(writer), readers: Mutex::default() })))
+    }
+
+    /// Runs a change in a transaction of its own.
+    async fn write<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Unavailable> {
+        self.blocking(move |file| {
+            // A panic leaves no transaction open: it is rolled back when it is dropped.
+            let mut writer = file.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = change(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        })
+        .await
+    }
+
+    /// Looks at one state of the file.
+    async fn read<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Unavailable> {
+        self.blocking(move |file| {
+            let idle = file.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut reader = match idle {
+                Some(reader) => reader,
+                None => schema::connect(&file.path)?,
+            };
+            let value = look(&reader.transaction()?)?;
+            let mut readers = file.readers.lock().unwrap_or_else(PoisonError::into_inner);
+            if readers.len() < READERS {
+                readers.push(reader);
+            }
+            Ok(value)
+        })
+        .await
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&File) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Unavailable> {
+        let file = Arc::clone(&self.0);
+        match tokio::task::spawn_blocking(move || work(&file)).await {
+            Ok(result) => result.map_err(|e| Unavailable(format!("the store's file cannot be used: {e}"))),
+            Err(e) => Err(Unavailable(format!("the store's work was ended: {e}"))),
+        }
+    }
+}
+
+/// The file's path without symbolic links in its folders; folder and file are there and private afterwards.
+fn place(path: &Path) -> std::io::Result<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or(std::io::ErrorKind::InvalidFilename)?;
+    private::folder(folder)?;
+    let path = folder.canonicalize()?.join(name);
+    private::state_file(&path)?;
+    Ok(path)
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn insert(&self, key: Key, entry: Entry, room: Room) -> Result<Insertion, Unavailable> {
+        super::only_pending(&entry)?;
+        self.write(move |t| insert(t, &key, &entry, room)).await
+    }
+
+    async fn load(&self, key: Key) -> Result<Option<Stored>, Unavailable> {
+        self.read(move |t| {
+            let sql =
+                "SELECT key, version, state, owner, approval_id, binding, issued, changed, until, purge_after, body
+                FROM confirmation WHERE key = ?1";
+            t.prepare_cached(sql)?.query_row([key], stored).optional()
+        })
+        .await
+    }
+
+    async fn load_by_approval_id(&self, approval_id: &str) -> Result<Option<Stored>, Unavailable> {
+        let approval_id = approval_id.to_owned();
+        self.read(move |t| {
+            let sql =
+                "SELECT key, version, state, owner, approval_id, binding, issued, changed, until, purge_after, body
+                FROM confirmation WHERE approval_id = ?1";
+            t.prepare_cached(sql)?.query_row([approval_id], stored).optional()
+        })
+        .await
+    }
+
+    async fn replace(&self, key: Key, version: u64, entry: Entry) -> Result<Replacement, Unavailable> {
+        self.write(move |t| replace(t, &key, version, &entry)).await
+    }
+
+    async fn find(&self, binding: Binding, limit: u32) -> Result<Vec<Found>, Unavailable> {
+        self.read(move |t| {
+            let in_flight =
+                "SELECT key, version, state, owner, approval_id, binding, issued, changed, until, purge_after
+                FROM confirmation WHERE binding = ?1 AND state = 1 LIMIT ?2";
+            let mut rows: Vec<Found> =
+                t.prepare_cached(in_flight)?.query_map(params![binding, limit], found)?.collect::<Result<_, _>>()?;
+            let left = limit.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+            let ended = "SELECT key, version, state, owner, approval_id, binding, issued, changed, until, purge_after
+                FROM confirmation WHERE binding = ?1 AND state >= 2 ORDER BY changed DESC, key DESC LIMIT ?2";
+            for row in t.prepare_cached(ended)?.query_map(params![binding, left], found)? {
+                rows.push(row?);
+            }
+            Ok(rows)
+        })
+        .await
+    }
+
+    async fn list_by_state(&self, state: State, after: Option<Cursor>, limit: u32) -> Result<Vec<Stored>, Unavailable> {
+        self.read(move |t| {
+            // No approval id is empty, so an empty one at time 0 is before every row.
+            let (issued, id) = after.map_or((Time(0), String::new()), |c| (Time(c.issued), c.approval_id));
+            let sql =
+                "SELECT key, version, state, owner, approval_id, binding, issued, changed, until, purge_after, body
+                FROM confirmation WHERE state = ?1 AND (issued, approval_id) > (?2, ?3)
+                ORDER BY issued, approval_id LIMIT ?4";
+            t.prepare_cached(sql)?.query_map(params![state, issued, id, limit], stored)?.collect()
+        })
+        .await
+    }
+
+    async fn due(&self, now: u64, limit: u32) -> Result<Vec<Found>, Unavailable> {
+        self.read(move |t| {
+            let sql = "SELECT key, version, state, owner, approval_id, binding, issued, changed, until, purge_after
+                FROM confirmation WHERE state <> 1 AND purge_after <= ?1 LIMIT ?2";
+            t.prepare_cached(sql)?.query_map(params![Time(now), limit], found)?.collect()
+        })
+        .await
+    }
+
+    async fn remove(&self, key: Key, version: u64) -> Result<bool, Unavailable> {
+        self.write(move |t| {
+            let sql = "DELETE FROM confirmation WHERE key = ?1 AND version = ?2";
+            Ok(t.prepare_cached(sql)?.execute(params![key, Time(version)])? > 0)
+        })
+        .await
+    }
+}
+
+fn insert(t: &Transaction<'_>, key: &Key, entry: &Entry, room: Room) -> rusqlite::Result<Insertion> {
+    let Entry { index, body } = entry;
+    let taken = "SELECT 1 FROM confirmation WHERE key = ?1 UNION ALL SELECT 1 FROM confirmation WHERE approval_id = ?2";
+    if t.prepare_cached(taken)?.exists(params![key, index.approval_id])? {
+        return Ok(Insertion::Exists);
+    }
+    // Both look for the row that would be the last to have room. They walk over unexpired rows only, of which there are no
+    // more than the limits let in, however many rows the table has.
+    let of_owner = "SELECT 1 FROM confirmation WHERE state = 0 AND owner = ?1 AND until > ?2 LIMIT 1 OFFSET ?3";
+    let of_all = "SELECT 1 FROM confirmation INDEXED BY pending WHERE state = 0 AND until > ?1 LIMIT 1 OFFSET ?2";
+    let now = Time(room.now);
+    let owner_full = match room.per_owner.checked_sub(1) {
+        Some(last) => t.prepare_cached(of_owner)?.exists(params![index.owner, now, last])?,
+        None => true,
+    };
+    if owner_full {
+        return Ok(Insertion::OwnerFull);
+    }
+    let all_full = match room.in_all.checked_sub(1) {
+        Some(last) => t.prepare_cached(of_all)?.exists(params![now, last])?,
+        None => true,
+    };
+    if all_full {
+        return Ok(Insertion::AllFull);
+    }
+    let sql = "INSERT INTO confirmation
+        (key, version, state, owner, approval_id, binding, issued, changed, until, purge_after, body)
+        VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    t.prepare_cached(sql)?.execute(params![
+        key,
+        index.state,
+        index.owner,
+        index.approval_id,
+        index.binding,
+        Time(index.issued),
+        Time(index.changed),
+        Time(index.until),
+        Time(index.purge_after),
+        body,
+    ])?;
+    Ok(Insertion::Inserted)
+}
+
+fn replace(t: &Transaction<'_>, key: &Key, version: u64, entry: &Entry) -> rusqlite::Result<Replacement> {
+    let Entry { index, body } = entry;
+    let sql = "UPDATE confirmation SET version = version + 1, state = ?3, owner = ?4, approval_id = ?5, binding = ?6,
+        issued = ?7, changed = ?8, until = ?9, purge_after = ?10, body = ?11 WHERE key = ?1 AND version = ?2";
+    let updated = t.prepare_cached(sql)?.execute(params![
+        key,
+        Time(version),
+        index.state,
+        index.owner,
+        index.approval_id,
+        index.binding,
+        Time(index.issued),
+        Time(index.changed),
+        Time(index.until),
+        Time(index.purge_after),
+        body,
+    ]);
+    match updated {
+        Ok(0) => Ok(Replacement::Stale),
+        Ok(_) => Ok(Replacement::Replaced),
+        // The schema holds that one row of a binding is in flight. That, or the approval id, is another row's.
+        Err(rusqlite::Error::SqliteFailure(e, _)) if e.extended_code == ffi::SQLITE_CONSTRAINT_UNIQUE => {
+            let held = "SELECT 1 FROM confirmation WHERE binding = ?1 AND state = 1 AND key <> ?2";
+            match index.state == State::InFlight && t.prepare_cached(held)?.exists(params![index.binding, key])? {
+                true => Ok(Replacement::Held),
+                false => updated.map(|_| Replacement::Stale),
+            }
+        }
+        Err(e) => Err(e),
+    }
+}
+
+fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    let time = |n| row.get(n).map(|Time(millis)| millis);
+    let index = Index {
+        state: row.get(2)?,
+        owner: row.get(3)?,
+        approval_id: row.get(4)?,
+        binding: row.get(5)?,
+        issued: time(6)?,
+        changed: time(7)?,
+        until: time(8)?,
+        purge_after: time(9)?,
+    };
+    Ok(Found { key: row.get(0)?, version: time(1)?, index })
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    let Found { key, version, index } = found(row)?;
+    Ok(Stored { key, version, entry: Entry { index, body: row.get(10)? } })
+}
+
+/// A time or a version. SQLite's integers are signed: what is larger is written as the largest, in 292 million years.
+struct Time(u64);
+
+impl ToSql for Time {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(i64::try_from(self.0).unwrap_or(i64::MAX).into())
+    }
+}
+
+impl FromSql for Time {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        u64::try_from(value.as_i64()?).map(Self).map_err(|_| FromSqlError::InvalidType)
+    }
+}
+
+/// The numbers are in the file, and `schema.rs` has them too.
+impl ToSql for State {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let number: i64 = match self {
+            Self::Pending => 0,
+            Self::InFlight => 1,
+            Self::Completed => 2,
+            Self::Declined => 3,
+            Self::Settled => 4,
+        };
+        Ok(number.into())
+    }
+}
+
+impl FromSql for State {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value.as_i64()? {
+            0 => Ok(Self::Pending),
+            1 => Ok(Self::InFlight),
+            2 => Ok(Self::Completed),
+            3 => Ok(Self::Declined),
+            4 => Ok(Self::Settled),
+            other => Err(FromSqlError::OutOfRange(other)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! The file: what is in it and how a connection to it is set up. A file that is not ours, or newer than this program, is
+//! left as it is.
+
+use crate::{Error, ErrorKind};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use std::path::Path;
+use std::time::Duration;
+
+/// "cfoi": tells the file apart from other programs' SQLite files.
+const APPLICATION: i32 = 0x6366_6f69;
+/// Goes up with each change of `TABLES`; older files are brought up to it step by step.
+const VERSION: i32 = 1;
+/// How long a connection waits for another process's transaction: these take milliseconds.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// More than there are statements.
+const STATEMENTS: usize = 32;
+
+/// States: 0 pending, 1 in flight, 2 completed, 3 declined, 4 settled. Each index serves one function and holds only the
+/// rows that it asks about. The body comes last: what does not read it does not load it.
+const TABLES: &str = "
+    CREATE TABLE confirmation (
+        key BLOB NOT NULL PRIMARY KEY,
+        version INTEGER NOT NULL,
+        state INTEGER NOT NULL,
+        owner TEXT NOT NULL,
+        approval_id TEXT NOT NULL UNIQUE,
+        binding BLOB NOT NULL,
+        issued INTEGER NOT NULL,
+        changed INTEGER NOT NULL,
+        until INTEGER NOT NULL,
+        purge_after INTEGER NOT NULL,
+        body BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX one_in_flight ON confirmation (binding) WHERE state = 1;
+    CREATE INDEX ended ON confirmation (binding, changed, key) WHERE state >= 2;
+    CREATE INDEX by_state ON confirmation (state, issued, approval_id);
+    CREATE INDEX purgeable ON confirmation (purge_after) WHERE state <> 1;
+    CREATE INDEX pending ON confirmation (until) WHERE state = 0;
+    CREATE INDEX pending_of ON confirmation (owner, until) WHERE state = 0;
+";
+
+/// An error about the file at a path.
+pub(super) fn failed(path: &Path, error: &dyn std::error::Error) -> Error {
+    Error::new(ErrorKind::Store, format!("the store {} cannot be opened: {error}", path.display()))
+}
+
+/// A connection to a file that is a store of this version afterwards.
+pub(super) fn open(path: &Path) -> Result<Connection, Error> {
+    let mut connection = connect(path).map_err(|e| failed(path, &e))?;
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|e| failed(path, &e))?;
+    let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let tables = || transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
+    let look = || Ok((pragma("application_id")?, pragma("user_version")?, tables()?));
+    match look().map_err(|e: rusqlite::Error| failed(path, &e))? {
+        (0, 0, 0) => {
+            let make = || {
+                transaction.execute_batch(TABLES)?;
+                transaction.pragma_update(None, "application_id", APPLICATION)?;
+                transaction.pragma_update(None, "user_version", VERSION)
+            };
+            make().map_err(|e| failed(path, &e))?;
+        }
+        (APPLICATION, VERSION, _) => {}
+        (APPLICATION, version, _) if version > VERSION => {
+            let what = format!(
+                "the store {} has version {version} and this program knows {VERSION}: use the newer program that wrote it",
+                path.display()
+            );
+            return Err(Error::new(ErrorKind::Store, what));
+        }
+        _ => {
+            let what = format!("{} is another program's database: give the store a path of its own", path.display());
+            return Err(Error::new(ErrorKind::Store, what));
+        }
+    }
+    transaction.commit().map_err(|e| failed(path, &e))?;
+    Ok(connection)
+}
+
+/// A connection as every thread and process sets it up.
+pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Readers and a writer do not wait for each other, and a commit is on the disk when it returns.
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(connection)
+}

@@ -1,0 +1,149 @@
+//! The SQLite store: what the suite asks, and what only a file can do wrong.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::store::suite;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use tempfile::TempDir;
+
+fn in_folder(folder: &TempDir) -> PathBuf {
+    folder.path().join("state/counterfoil.db")
+}
+
+#[track_caller]
+fn refused(path: &Path, says: &str) {
+    let error = SqliteStore::open(path).err().unwrap();
+    assert_eq!(error.kind(), crate::ErrorKind::Store);
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keeps_what_the_suite_asks_of_every_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = std::sync::atomic::AtomicU32::new(0);
+    let make = || -> Arc<dyn Store> {
+        let n = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Arc::new(SqliteStore::open(&folder.path().join(format!("{n}.db"))).unwrap())
+    };
+    suite::run(&make).await;
+}
+
+/// Connections of two handles share nothing in SQLite that connections of two processes don't, but for the locks: those
+/// belong to a process. `two_processes` in the integration tests has real ones.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_handles_on_one_file_see_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    let one = Arc::new(SqliteStore::open(&path).unwrap());
+    let other = Arc::new(SqliteStore::open(&path).unwrap());
+    suite::run_shared(one, other).await;
+}
+
+#[tokio::test]
+async fn rows_outlive_the_handle() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    let (key, entry) = suite::row(1);
+    let store = SqliteStore::open(&path).unwrap();
+    store.insert(key, entry.clone(), suite::ROOM).await.unwrap();
+    drop(store);
+    let store = SqliteStore::open(&path).unwrap();
+    assert!(store.load(key).await.unwrap().unwrap().entry == entry);
+}
+
+#[tokio::test]
+async fn what_it_makes_is_closed_to_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    let store = SqliteStore::open(&path).unwrap();
+    let (key, entry) = suite::row(1);
+    store.insert(key, entry, suite::ROOM).await.unwrap();
+    assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
+    for file in fs::read_dir(path.parent().unwrap()).unwrap() {
+        let file = file.unwrap();
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "{:?}", file.file_name());
+    }
+}
+
+#[test]
+fn what_others_can_write_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    SqliteStore::open(&path).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o660)).unwrap();
+    refused(&path, "can be written by other users");
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(path.parent().unwrap(), Permissions::from_mode(0o770)).unwrap();
+    refused(&path, "can be written by other users");
+}
+
+#[test]
+fn a_symbolic_link_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    SqliteStore::open(&path).unwrap();
+    let link = folder.path().join("link.db");
+    symlink(&path, &link).unwrap();
+    assert!(SqliteStore::open(&link).is_err());
+}
+
+#[test]
+fn a_newer_or_foreign_file_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    SqliteStore::open(&path).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
+    refused(&path, "has version 7 and this program knows 1");
+
+    let foreign = folder.path().join("state/foreign.db");
+    Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
+    fs::set_permissions(&foreign, Permissions::from_mode(0o600)).unwrap();
+    refused(&foreign, "another program's database");
+
+    let nonsense = folder.path().join("state/nonsense.db");
+    fs::write(&nonsense, "not a database at all, whatever it is called, and longer than a header").unwrap();
+    fs::set_permissions(&nonsense, Permissions::from_mode(0o600)).unwrap();
+    refused(&nonsense, "cannot be opened");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_used_makes_the_store_unavailable() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    let store = SqliteStore::open(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("DROP TABLE confirmation").unwrap();
+    let (key, entry) = suite::row(1);
+    assert!(store.load(key).await.is_err());
+    assert!(store.insert(key, entry.clone(), suite::ROOM).await.is_err());
+    assert!(store.replace(key, 1, entry).await.is_err());
+}
+
+/// Each question is answered from an index: none walks over the table, however many rows it has.
+#[test]
+fn nothing_walks_over_the_whole_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    SqliteStore::open(&path).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    for (tail, index) in [
+        ("WHERE key = x'00'", "sqlite_autoindex_confirmation_1"),
+        ("WHERE approval_id = 'x'", "sqlite_autoindex_confirmation_2"),
+        ("WHERE binding = x'00' AND state = 1", "one_in_flight"),
+        ("WHERE binding = x'00' AND state >= 2 ORDER BY changed DESC, key DESC", "ended"),
+        ("WHERE state = 0 AND (issued, approval_id) > (1, 'x') ORDER BY issued, approval_id", "by_state"),
+        ("WHERE state <> 1 AND purge_after <= 1", "purgeable"),
+        ("INDEXED BY pending WHERE state = 0 AND until > 1", "pending"),
+        ("WHERE state = 0 AND owner = 'x' AND until > 1", "pending_of"),
+    ] {
+        let sql = format!("EXPLAIN QUERY PLAN SELECT version FROM confirmation {tail}");
+        let mut statement = connection.prepare(&sql).unwrap();
+        let plan: Vec<String> =
+            statement.query_map([], |row| row.get("detail")).unwrap().collect::<Result<_, _>>().unwrap();
+        let (found, sorts) = (plan.join("; "), plan.len() > 1);
+        let name = found.split("INDEX ").nth(1).and_then(|rest| rest.split(' ').next());
+        assert_eq!(name, Some(index), "{tail}: {found}");
+        assert!(found.starts_with("SEARCH") && !sorts, "{tail}: {found}");
+    }
+}

@@ -1,1 +1,4 @@
-fn main() {}
+//! The integration tests: one binary, one module a subject.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod files_plugin;

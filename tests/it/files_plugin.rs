@@ -52,7 +52,9 @@ fn stale(sandbox: &Sandbox, tool: &str, arguments: Value, meanwhile: impl FnOnce
 #[track_caller]
 fn refused(sandbox: &Sandbox, tool: &str, arguments: Value, text: &str) {
     let before = sandbox.tree();
-    let run = sandbox.execute(tool, &arguments, Level::ApprovalRequired, Some("absent".to_owned())).map(|outcome| outcome.message);
+    let run = sandbox
+        .execute(tool, &arguments, Level::ApprovalRequired, Some("absent".to_owned()))
+        .map(|outcome| outcome.message);
     for result in [sandbox.preview(tool, arguments).map(|plan| plan.summary), run] {
         let reason = match &result {
             Err(ToolError::Refused(reason) | ToolError::InvalidArguments(reason)) => reason,
@@ -80,13 +82,21 @@ fn eight_tools_are_described_with_strict_schemas_and_their_highest_level() {
     assert_eq!(listed, expected);
     for tool in &tools {
         let schema: Value = serde_json::from_str(&tool.input_schema).unwrap();
-        assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{}", tool.name);
+        assert_eq!(
+            (&schema["type"], &schema["additionalProperties"]),
+            (&json!("object"), &json!(false)),
+            "{}",
+            tool.name
+        );
         for (name, property) in schema["properties"].as_object().unwrap() {
             assert!(schema["required"].as_array().unwrap().contains(&json!(name)), "{} {name}", tool.name);
             assert!(property["maxLength"].is_u64() && property["description"].is_string(), "{} {name}", tool.name);
         }
         assert!(!tool.description.is_empty() && tool.title.is_some() && !tool.critical);
-        assert_eq!(serde_json::from_str::<Value>(tool.output_schema.as_ref().unwrap()).unwrap()["type"], json!("object"));
+        assert_eq!(
+            serde_json::from_str::<Value>(tool.output_schema.as_ref().unwrap()).unwrap()["type"],
+            json!("object")
+        );
     }
 }
 

@@ -39,11 +39,20 @@ fn a_new_file_needs_no_confirmation_and_never_overwrites() {
     let plan = sandbox.preview("write_file", write("a.txt", "hello")).unwrap();
     assert_eq!((plan.summary.as_str(), plan.level), ("Will create file \"a.txt\" with 5 bytes.", Some(Level::Caution)));
     assert_eq!((planned(&plan)["action"].as_str(), plan.warnings.len()), (Some("create"), 0));
-    stale(&sandbox, "write_file", write("a.txt", "hello"), || drop(sandbox.put("a.txt", "came first")), "changed since the preview");
+    stale(
+        &sandbox,
+        "write_file",
+        write("a.txt", "hello"),
+        || drop(sandbox.put("a.txt", "came first")),
+        "changed since the preview",
+    );
     let bare = sandbox.execute("write_file", &write("a.txt", "hello"), Level::Caution, None);
     assert!(matches!(bare, Err(ToolError::Refused(_))), "{bare:?}");
     assert_eq!(content(&sandbox, "a.txt"), "came first");
-    assert_eq!(details(&confirm(&sandbox, "write_file", write("b.txt", "é"), || ()).unwrap())["action"], json!("created"));
+    assert_eq!(
+        details(&confirm(&sandbox, "write_file", write("b.txt", "é"), || ()).unwrap())["action"],
+        json!("created")
+    );
     assert_eq!(content(&sandbox, "b.txt"), "é");
     // An operator may have raised the level: then a new file is confirmed, and still does not overwrite.
     sandbox.execute("write_file", &write("c.txt", ""), Level::ApprovalRequired, Some("absent".to_owned())).unwrap();
@@ -67,9 +76,21 @@ fn an_existing_file_is_overwritten_only_as_the_plan_saw_it() {
     assert_eq!(plan.summary, "Will overwrite file \"a.txt\" (7 bytes, modified 2000-02-29T00:00:00Z) with 3 bytes.");
     assert_eq!((plan.level, &planned(&plan)["overwritten"]["bytes"]), (Some(Level::ApprovalRequired), &json!(7)));
     assert!(plan.warnings[0].contains("is lost"));
-    stale(&sandbox, "write_file", write("a.txt", "new"), || drop(sandbox.put("a.txt", "other!!")), "changed since the preview");
+    stale(
+        &sandbox,
+        "write_file",
+        write("a.txt", "new"),
+        || drop(sandbox.put("a.txt", "other!!")),
+        "changed since the preview",
+    );
     reset();
-    stale(&sandbox, "write_file", write("a.txt", "new"), || fs::remove_file(sandbox.path("a.txt")).unwrap(), "nothing there now");
+    stale(
+        &sandbox,
+        "write_file",
+        write("a.txt", "new"),
+        || fs::remove_file(sandbox.path("a.txt")).unwrap(),
+        "nothing there now",
+    );
     reset();
     let low = sandbox.execute("write_file", &write("a.txt", "new"), Level::Review, plan.precondition.clone());
     assert!(matches!(low, Err(ToolError::Refused(_))));
@@ -85,20 +106,57 @@ fn a_file_moves_to_a_new_name_and_overwrites_only_what_the_plan_named() {
     let arguments = json!({ "from": "a", "to": "b" });
     sandbox.put("a", "from");
     let plan = sandbox.preview("move_file", arguments.clone()).unwrap();
-    assert!(plan.summary.starts_with("Will move file \"a\" (4 bytes, ") && plan.summary.ends_with(" to \"b\"."), "{}", plan.summary);
+    assert!(
+        plan.summary.starts_with("Will move file \"a\" (4 bytes, ") && plan.summary.ends_with(" to \"b\"."),
+        "{}",
+        plan.summary
+    );
     assert_eq!((plan.level, &planned(&plan)["overwrites"]), (Some(Level::ApprovalRequired), &json!(false)));
-    stale(&sandbox, "move_file", arguments.clone(), || drop(sandbox.put("b", "came first")), "changed since the preview");
+    stale(
+        &sandbox,
+        "move_file",
+        arguments.clone(),
+        || drop(sandbox.put("b", "came first")),
+        "changed since the preview",
+    );
     let plan = sandbox.preview("move_file", arguments.clone()).unwrap();
-    assert!(plan.summary.contains("overwriting the file there (10 bytes") && plan.warnings[0].contains("is lost"), "{plan:?}");
-    stale(&sandbox, "move_file", arguments.clone(), || drop(sandbox.put("b", "another one")), "changed since the preview");
-    stale(&sandbox, "move_file", arguments.clone(), || drop(sandbox.put("a", "another one")), "changed since the preview");
-    stale(&sandbox, "move_file", arguments.clone(), || fs::remove_file(sandbox.path("b")).unwrap(), "changed since the preview");
+    assert!(
+        plan.summary.contains("overwriting the file there (10 bytes") && plan.warnings[0].contains("is lost"),
+        "{plan:?}"
+    );
+    stale(
+        &sandbox,
+        "move_file",
+        arguments.clone(),
+        || drop(sandbox.put("b", "another one")),
+        "changed since the preview",
+    );
+    stale(
+        &sandbox,
+        "move_file",
+        arguments.clone(),
+        || drop(sandbox.put("a", "another one")),
+        "changed since the preview",
+    );
+    stale(
+        &sandbox,
+        "move_file",
+        arguments.clone(),
+        || fs::remove_file(sandbox.path("b")).unwrap(),
+        "changed since the preview",
+    );
     sandbox.put("b", "to");
     assert_eq!(details(&confirm(&sandbox, "move_file", arguments.clone(), || ()).unwrap())["overwritten"], json!(true));
     assert_eq!((content(&sandbox, "b").as_str(), sandbox.path("a").exists()), ("another one", false));
     confirm(&sandbox, "move_file", json!({ "from": "b", "to": "c" }), || ()).unwrap();
     assert_eq!((content(&sandbox, "c").as_str(), sandbox.path("b").exists()), ("another one", false));
-    stale(&sandbox, "move_file", json!({ "from": "c", "to": "d" }), || fs::remove_file(sandbox.path("c")).unwrap(), "does not exist");
+    stale(
+        &sandbox,
+        "move_file",
+        json!({ "from": "c", "to": "d" }),
+        || fs::remove_file(sandbox.path("c")).unwrap(),
+        "does not exist",
+    );
 }
 
 #[test]
@@ -108,7 +166,13 @@ fn a_directory_moves_with_what_the_plan_saw_in_it() {
     fs::create_dir(sandbox.path("other")).unwrap();
     let plan = sandbox.preview("move_file", json!({ "from": "d", "to": "moved" })).unwrap();
     assert_eq!(plan.summary, "Will move directory \"d\" (2 files and 1 directory, 3 bytes in all) to \"moved\".");
-    stale(&sandbox, "move_file", json!({ "from": "d", "to": "moved" }), || drop(sandbox.put("d/e/z", "")), "changed since the preview");
+    stale(
+        &sandbox,
+        "move_file",
+        json!({ "from": "d", "to": "moved" }),
+        || drop(sandbox.put("d/e/z", "")),
+        "changed since the preview",
+    );
     confirm(&sandbox, "move_file", json!({ "from": "d", "to": "moved/" }), || ()).unwrap();
     assert_eq!(content(&sandbox, "moved/e/y"), "23");
     refused(&sandbox, "move_file", json!({ "from": "moved", "to": "other" }), "the new name included");
@@ -128,7 +192,13 @@ fn a_file_is_deleted_only_as_the_plan_saw_it() {
     let plan = sandbox.preview("delete_file", arguments.clone()).unwrap();
     assert!(plan.summary.starts_with("Will delete file \"notes/a.txt\" (1,204 bytes, modified "), "{}", plan.summary);
     assert_eq!((plan.level, &planned(&plan)["bytes"]), (Some(Level::ApprovalRequired), &json!(1_204)));
-    stale(&sandbox, "delete_file", arguments.clone(), || drop(sandbox.put("notes/a.txt", "y".repeat(1_204))), "changed since the preview");
+    stale(
+        &sandbox,
+        "delete_file",
+        arguments.clone(),
+        || drop(sandbox.put("notes/a.txt", "y".repeat(1_204))),
+        "changed since the preview",
+    );
     let replace = || {
         fs::remove_file(sandbox.path("notes/a.txt")).unwrap();
         fs::create_dir(sandbox.path("notes/a.txt")).unwrap();
@@ -136,7 +206,10 @@ fn a_file_is_deleted_only_as_the_plan_saw_it() {
     stale(&sandbox, "delete_file", arguments.clone(), replace, "use delete_directory");
     fs::remove_dir(sandbox.path("notes/a.txt")).unwrap();
     sandbox.put("notes/a.txt", "x");
-    for (level, precondition) in [(Level::ApprovalRequired, None), (Level::Review, sandbox.preview("delete_file", arguments.clone()).unwrap().precondition)] {
+    for (level, precondition) in [
+        (Level::ApprovalRequired, None),
+        (Level::Review, sandbox.preview("delete_file", arguments.clone()).unwrap().precondition),
+    ] {
         assert!(matches!(sandbox.execute("delete_file", &arguments, level, precondition), Err(ToolError::Refused(_))));
         assert_eq!(content(&sandbox, "notes/a.txt"), "x");
     }
@@ -152,7 +225,10 @@ fn a_directory_is_deleted_only_with_what_the_plan_saw_in_it() {
     sandbox.put("d/a", "1").put("d/e/b", "23").put("stays", "");
     symlink(sandbox.top.path().join("outside"), sandbox.path("d/link")).unwrap();
     let plan = sandbox.preview("delete_directory", arguments.clone()).unwrap();
-    assert_eq!(plan.summary, "Will delete directory \"d\" and everything in it: 2 files, 1 directory and 1 symbolic link, 3 bytes in all.");
+    assert_eq!(
+        plan.summary,
+        "Will delete directory \"d\" and everything in it: 2 files, 1 directory and 1 symbolic link, 3 bytes in all."
+    );
     assert_eq!((&planned(&plan)["entries"], &planned(&plan)["more"]), (&json!(["a", "e", "link", "e/b"]), &json!(0)));
     assert!(plan.warnings[0].contains("4 entries go with it"), "{plan:?}");
     let changes: [(&str, &dyn Fn()); 5] = [
@@ -192,7 +268,14 @@ fn what_comes_into_a_directory_while_it_is_deleted_survives_and_is_told() {
         assert!(fraction.is_some_and(|fraction| fraction > 0.8 && fraction < 0.9));
         fs::write(&late, "late").unwrap();
     });
-    let result = sandbox.execute_with(FsPerms::ReadWrite, "delete_directory", &json!({ "path": "d" }), Level::ApprovalRequired, plan.precondition, on_report);
+    let result = sandbox.execute_with(
+        FsPerms::ReadWrite,
+        "delete_directory",
+        &json!({ "path": "d" }),
+        Level::ApprovalRequired,
+        plan.precondition,
+        on_report,
+    );
     let Err(ToolError::Failed(failure)) = result else { panic!("{result:?}") };
     assert_eq!(failure.effect, Effect::Partial);
     assert!(failure.message.contains("deleted 600 of 601 entries"), "{}", failure.message);

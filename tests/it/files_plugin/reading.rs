@@ -12,8 +12,10 @@ fn a_listing_is_sorted_and_names_kind_and_size() {
     sandbox.put("b.txt", "12345").put("a/deep.txt", "");
     std::os::unix::fs::symlink("b.txt", sandbox.path("c")).unwrap();
     let listing = read(&sandbox, "list_files", json!({ "path": "." }));
-    let entries: Vec<(&Value, &Value)> = listing["entries"].as_array().unwrap().iter().map(|e| (&e["name"], &e["kind"])).collect();
-    let expected = [("a", "directory"), ("b.txt", "file"), ("c", "symbolic_link")].map(|(name, kind)| (json!(name), json!(kind)));
+    let entries: Vec<(&Value, &Value)> =
+        listing["entries"].as_array().unwrap().iter().map(|e| (&e["name"], &e["kind"])).collect();
+    let expected =
+        [("a", "directory"), ("b.txt", "file"), ("c", "symbolic_link")].map(|(name, kind)| (json!(name), json!(kind)));
     assert_eq!(entries, expected.iter().map(|(name, kind)| (name, kind)).collect::<Vec<_>>());
     assert_eq!((&listing["entries"][1]["bytes"], &listing["entries"][2]["target"]), (&json!(5), &json!("b.txt")));
     assert_eq!((&listing["total"], &listing["truncated"]), (&json!(3), &json!(false)));
@@ -29,7 +31,10 @@ fn a_long_listing_says_that_it_is_cut() {
         sandbox.put(&format!("{number:04}"), "");
     }
     let listing = read(&sandbox, "list_files", json!({ "path": "." }));
-    assert_eq!((listing["entries"].as_array().unwrap().len(), &listing["total"], &listing["truncated"]), (1_000, &json!(1_001), &json!(true)));
+    assert_eq!(
+        (listing["entries"].as_array().unwrap().len(), &listing["total"], &listing["truncated"]),
+        (1_000, &json!(1_001), &json!(true))
+    );
     fs::remove_file(sandbox.path("0000")).unwrap();
     assert_eq!(read(&sandbox, "list_files", json!({ "path": "." }))["truncated"], json!(false));
 }
@@ -41,7 +46,10 @@ fn names_that_are_not_utf8_are_counted_and_not_dropped_silently() {
     fs::write(sandbox.path("d").join(std::ffi::OsStr::from_bytes(b"bad\xff")), "x").unwrap();
     let listing = read(&sandbox, "list_files", json!({ "path": "d" }));
     assert_eq!((&listing["total"], &listing["unnameable"]), (&json!(1), &json!(1)));
-    assert_eq!(read(&sandbox, "search_files", json!({ "path": ".", "pattern": "x" }))["skipped"]["unnameable"], json!(1));
+    assert_eq!(
+        read(&sandbox, "search_files", json!({ "path": ".", "pattern": "x" }))["skipped"]["unnameable"],
+        json!(1)
+    );
     refused(&sandbox, "delete_directory", json!({ "path": "d" }), "not UTF-8");
     refused(&sandbox, "move_file", json!({ "from": "d", "to": "e" }), "not UTF-8");
 }
@@ -50,7 +58,10 @@ fn names_that_are_not_utf8_are_counted_and_not_dropped_silently() {
 fn a_file_comes_back_as_text_or_in_base64_up_to_its_limit() {
     let sandbox = Sandbox::new();
     sandbox.put("text", "été\n\"x\"").put("empty", "").put("bytes", [0xff, 0, 1]);
-    sandbox.put("limit", vec![0xff; 256 << 10]).put("over", vec![b'a'; (256 << 10) + 1]).put("controls", vec![1; 256 << 10]);
+    sandbox
+        .put("limit", vec![0xff; 256 << 10])
+        .put("over", vec![b'a'; (256 << 10) + 1])
+        .put("controls", vec![1; 256 << 10]);
     let file = |path: &str| read(&sandbox, "read_file", json!({ "path": path }));
     assert_eq!((&file("text")["content"], &file("text")["encoding"]), (&json!("été\n\"x\""), &json!("utf-8")));
     assert_eq!((&file("empty")["content"], &file("empty")["bytes"]), (&json!(""), &json!(0)));
@@ -69,8 +80,13 @@ fn a_file_comes_back_as_text_or_in_base64_up_to_its_limit() {
 #[test]
 fn a_search_finds_names_by_glob_and_text_in_names_and_lines() {
     let sandbox = Sandbox::new();
-    sandbox.put("src/main.rs", "fn main() {\n    todo();\n}\n").put("src/deep/todo.rs", "").put("a.txt", "nothing").put("bytes", [0, 1, 2]);
-    let search = |path: &str, pattern: &str| read(&sandbox, "search_files", json!({ "path": path, "pattern": pattern }));
+    sandbox
+        .put("src/main.rs", "fn main() {\n    todo();\n}\n")
+        .put("src/deep/todo.rs", "")
+        .put("a.txt", "nothing")
+        .put("bytes", [0, 1, 2]);
+    let search =
+        |path: &str, pattern: &str| read(&sandbox, "search_files", json!({ "path": path, "pattern": pattern }));
     let found = search(".", "todo");
     assert_eq!(found["names"], json!(["src/deep/todo.rs"]));
     assert_eq!(found["lines"], json!([{ "path": "src/main.rs", "line": 2, "text": "    todo();" }]));

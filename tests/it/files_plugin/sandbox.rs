@@ -15,7 +15,9 @@ mod bindings {
     wasmtime::component::bindgen!({ path: "../wit/tool", world: "plugin" });
 }
 
-pub use bindings::exports::counterfoil::tool::tools::{Context, Effect, Failure, Level, Outcome, Plan, Tool, ToolError};
+pub use bindings::exports::counterfoil::tool::tools::{
+    Context, Effect, Failure, Level, Outcome, Plan, Tool, ToolError,
+};
 
 type OnReport = Box<dyn FnMut(Option<f64>, &str) + Send>;
 
@@ -114,13 +116,25 @@ impl Sandbox {
     }
 
     /// With the power that the host gives at this level.
-    pub fn execute(&self, tool: &str, arguments: &Value, level: Level, precondition: Option<String>) -> Result<Outcome, ToolError> {
+    pub fn execute(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        level: Level,
+        precondition: Option<String>,
+    ) -> Result<Outcome, ToolError> {
         let perms = if level == Level::Safe { FsPerms::ReadOnly } else { FsPerms::ReadWrite };
         self.execute_with(perms, tool, arguments, level, precondition, Box::new(|_, _| {}))
     }
 
     pub fn execute_with(
-        &self, perms: FsPerms, tool: &str, arguments: &Value, level: Level, precondition: Option<String>, on_report: OnReport,
+        &self,
+        perms: FsPerms,
+        tool: &str,
+        arguments: &Value,
+        level: Level,
+        precondition: Option<String>,
+        on_report: OnReport,
     ) -> Result<Outcome, ToolError> {
         let (mut store, plugin) = self.instance(perms, on_report);
         let context = Context { operation_id: "operation-1".to_owned(), level, precondition };

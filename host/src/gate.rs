@@ -131,7 +131,7 @@ impl Gate {
     /// Decides a call that carries a token without spending it.
     ///
     /// # Errors
-    /// Misuse: an empty owner, tool or revision. A rejection of the call is no error.
+    /// Rejected `unavailable`. Misuse: an empty owner, tool or revision. Any other refusal is a decision, not an error.
     pub async fn check(&self, token: &str, call: &Call) -> Result<Readiness, GateError> {
         let mut lease = self.instances.lease().await?;
         let (instance, store) = lease.parts();
@@ -145,7 +145,8 @@ impl Gate {
     /// Dropping the future may or may not have spent the token: whoever calls this lets it finish.
     ///
     /// # Errors
-    /// Misuse: an empty owner, tool or revision, or no time to run. A rejection of the call is no error.
+    /// Rejected `unavailable`. Misuse: an empty owner, tool or revision, or no time to run. Any other refusal is a
+    /// decision, not an error.
     pub async fn consume(&self, token: &str, call: &Call, run: Duration) -> Result<Decision, GateError> {
         let run = u64::try_from(run.as_millis()).unwrap_or(u64::MAX);
         let mut lease = self.instances.lease().await?;

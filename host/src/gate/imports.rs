@@ -24,11 +24,11 @@ impl Imports {
     }
 }
 
-/// A backend's answer. What went wrong is for the operator's log; the caller hears from the gate.
+/// A backend's answer. What went wrong may name paths and hosts: it is for the operator's log, not for the caller.
 fn answer<T, U: From<T>>(result: Result<T, Unavailable>) -> wasmtime::Result<Result<U, String>> {
     Ok(result.map(Into::into).map_err(|Unavailable(what)| {
         tracing::error!(what, "the store did not answer");
-        what
+        "its error is in the host's log".to_owned()
     }))
 }
 

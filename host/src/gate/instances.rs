@@ -176,6 +176,18 @@ impl Instances {
     }
 }
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+impl Instances {
+    pub(super) fn idle(&self) -> usize {
+        self.idle_leased.0.lock().unwrap().len()
+    }
+
+    pub(super) fn idle_aside(&self) -> usize {
+        self.idle_aside.0.lock().unwrap().len()
+    }
+}
+
 /// An instance on loan for one call. Dropped before it is settled, which is what a dropped future does, the instance is
 /// thrown away: nobody knows in which state it is.
 pub(super) struct Lease<'a> {

@@ -10,16 +10,18 @@ mod answer;
 mod builder;
 mod listing;
 mod run;
+#[cfg(test)]
+mod tests;
 
 pub use builder::HostBuilder;
 pub use listing::Listing;
 
+use crate::Owner;
 use crate::gate::{Call, Gate, Readiness, Reason, Token};
 use crate::permit::{self, Clearance, Clearing, Rules};
 use crate::policy::Level;
 use crate::schema::Schema;
 use crate::tool::{Backend, Declaration, Plan, Power, Progress};
-use crate::Owner;
 use answer::Answers;
 use std::collections::HashMap;
 use std::sync::Arc;

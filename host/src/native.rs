@@ -314,7 +314,8 @@ impl Prepared for Ready {
             Ok(Ok(outcome)) => Ok(outcome),
             // The closure is the host's own code: what it says of its effect stands.
             Ok(Err(error)) => {
-                let cut_off = matches!(error, ToolError::Trapped(_) | ToolError::Deadline(_) | ToolError::OutputLimit(_));
+                let cut_off =
+                    matches!(error, ToolError::Trapped(_) | ToolError::Deadline(_) | ToolError::OutputLimit(_));
                 Err(RunError { error, observed: if cut_off { Effect::Unknown } else { Effect::None } })
             }
             Err(error) => Err(RunError { error: crashed(error), observed: Effect::Unknown }),

@@ -186,7 +186,12 @@ pub(crate) trait Backend: Send + Sync {
     /// How long a run of this tool may take.
     fn deadline(&self, tool: &str) -> Duration;
     /// What a call would do. Canonical arguments.
-    async fn preview(&self, tool: &str, arguments: &str, progress: Option<Arc<dyn Progress>>) -> Result<Plan, ToolError>;
+    async fn preview(
+        &self,
+        tool: &str,
+        arguments: &str,
+        progress: Option<Arc<dyn Progress>>,
+    ) -> Result<Plan, ToolError>;
     /// Gets a slot and an instance ready; nothing of the tool has run.
     async fn prepare(&self, tool: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError>;
 }
@@ -195,5 +200,6 @@ pub(crate) trait Backend: Send + Sync {
 #[async_trait]
 pub(crate) trait Prepared: Send {
     /// Runs. The permit carries tool, arguments, level, precondition, operation id and time limit.
-    async fn execute(self: Box<Self>, permit: Permit, progress: Option<Arc<dyn Progress>>) -> Result<Outcome, RunError>;
+    async fn execute(self: Box<Self>, permit: Permit, progress: Option<Arc<dyn Progress>>)
+    -> Result<Outcome, RunError>;
 }

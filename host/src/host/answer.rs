@@ -2,9 +2,7 @@
 //! answers what, and what is said when the gate itself cannot.
 
 use super::{Reply, Status};
-use crate::gate::{
-    self, Assurance, Challenge, Failure, Gate, GateError, OutcomeStatus, Reason, Rejection, Replayed,
-};
+use crate::gate::{self, Assurance, Challenge, Failure, Gate, GateError, OutcomeStatus, Reason, Rejection, Replayed};
 use crate::policy::Level;
 use crate::tool::{Effect, Outcome, Plan, RunError, ToolError};
 
@@ -57,7 +55,8 @@ impl Answers<'_> {
         match error {
             GateError::Misuse(what) => {
                 tracing::error!(tool = self.tool, "a plan has a level that it cannot have: {what}");
-                self.refuse(Reason::Refused, &format!("the tool contradicts itself, and nothing was changed: {what}")).await
+                self.refuse(Reason::Refused, &format!("the tool contradicts itself, and nothing was changed: {what}"))
+                    .await
             }
             other => self.gate_error(other).await,
         }
@@ -73,7 +72,9 @@ impl Answers<'_> {
             ToolError::Failed { message: what, .. }
             | ToolError::Trapped(what)
             | ToolError::Deadline(what)
-            | ToolError::OutputLimit(what) => (Reason::Refused, format!("the preview failed and nothing was changed: {what}")),
+            | ToolError::OutputLimit(what) => {
+                (Reason::Refused, format!("the preview failed and nothing was changed: {what}"))
+            }
         };
         self.refuse(reason, &what).await
     }

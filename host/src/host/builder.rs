@@ -96,7 +96,8 @@ impl HostBuilder {
         backends.push(Arc::clone(&native) as Arc<dyn Backend>);
 
         let model_version = gate.model_version().await.map_err(failed)?;
-        let making = Making { gate: &gate, native: &native, confirm_parameter: &confirm_parameter, model: &model_version };
+        let making =
+            Making { gate: &gate, native: &native, confirm_parameter: &confirm_parameter, model: &model_version };
         let mut tools: HashMap<String, Arc<Tool>> = HashMap::new();
         let mut listings = Vec::new();
         for backend in &backends {
@@ -148,13 +149,17 @@ impl Making<'_> {
         if !is_name(name) {
             return Err(config(format!("{place} has a bad name: use 1 to 64 of a-z, A-Z, 0-9, _ and -")));
         }
-        let schema = self.schema(&place, &declaration.input_schema)?;
+        let schema = Schema::compile(&declaration.input_schema)
+            .map_err(|what| config(format!("{place} has a bad input schema: {what}")))?;
+        let shown = self.shown(&place, &declaration.input_schema)?;
         let output_schema = match &declaration.output_schema {
             None => None,
-            Some(details) => Some(self.gate.output_schema(Some(details.as_str())).await.map_err(|error| match error {
-                GateError::Misuse(what) => config(format!("{place} has a bad output schema: {what}")),
-                other => failed(other),
-            })?),
+            Some(details) => {
+                Some(self.gate.output_schema(Some(details.as_str())).await.map_err(|error| match error {
+                    GateError::Misuse(what) => config(format!("{place} has a bad output schema: {what}")),
+                    other => failed(other),
+                })?)
+            }
         };
 
         let lowered = |error| match error {
@@ -170,14 +175,13 @@ impl Making<'_> {
         };
         let needs_confirmation = standing.is_none();
         if needs_confirmation && backend.name() == Backend::name(self.native) && !self.native.previews(name) {
-            return Err(config(format!("{place} can need a confirmation and has no preview: give it a preview closure")));
+            return Err(config(format!(
+                "{place} can need a confirmation and has no preview: give it a preview closure"
+            )));
         }
 
-        let listed = if needs_confirmation {
-            listing::with_confirm_parameter(schema.clone(), self.confirm_parameter)
-        } else {
-            schema
-        };
+        let listed =
+            if needs_confirmation { listing::with_confirm_parameter(shown, self.confirm_parameter) } else { shown };
         let listing = Listing {
             name: name.clone(),
             title: declaration.title.clone(),
@@ -190,19 +194,14 @@ impl Making<'_> {
             backend: backend.name().to_owned(),
             enforced: backend.enforced(),
         };
-        let schema = Schema::compile(&declaration.input_schema)
-            .map_err(|what| config(format!("{place} has a bad input schema: {what}")))?;
         let revision = self.revision(backend.as_ref(), &declaration, rules);
         Ok((Tool { backend, declaration, rules, standing, schema, revision }, listing))
     }
 
-    /// An input schema as it is listed: an object that describes objects, without the confirm parameter.
-    fn schema(&self, place: &str, text: &str) -> Result<Value, Error> {
-        let schema: Value = serde_json::from_str(text)
-            .map_err(|error| config(format!("{place} has an input schema that is no JSON: {error}")))?;
-        if schema.get("type").and_then(Value::as_str) != Some("object") {
-            return Err(config(format!("{place} has an input schema that is not of \"type\": \"object\"")));
-        }
+    /// An input schema to list, which compiled: it must leave the confirm parameter free.
+    fn shown(&self, place: &str, text: &str) -> Result<Value, Error> {
+        let schema: Value =
+            serde_json::from_str(text).map_err(|error| config(format!("{place} has a bad input schema: {error}")))?;
         if listing::mentions(&schema, self.confirm_parameter) {
             return Err(config(format!(
                 "{place} has an argument \"{}\" of its own, which is the confirm parameter: rename one of the two",
@@ -245,7 +244,8 @@ impl Making<'_> {
 }
 
 fn is_name(text: &str) -> bool {
-    (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+    (1..=LONGEST_NAME).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 fn config(message: String) -> Error {

@@ -1,0 +1,9 @@
+//! The contract as a library user meets it: native tools, a store in memory, a clock that the test sets.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod calls;
+mod contract;
+mod kit;
+mod levels;
+mod runs;
+mod start;

@@ -1,0 +1,91 @@
+//! The language-neutral vectors, on the rules natively and on the built component: answers byte-identical between the two
+//! and to the files. `COUNTERFOIL_BLESS=1` (`just bless`) writes the complete answers anew; what is expected by hand stays.
+
+use counterfoil_tests::runners::Side;
+use counterfoil_tests::runners::answers;
+use counterfoil_tests::runners::cases::{self, Case, Header, Sweeping};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+fn header() -> Arc<Header> {
+    Arc::new(cases::read("contract.json"))
+}
+
+fn file(header: &Header, name: &str) -> Vec<Case> {
+    let cases: Vec<Case> = cases::read(&format!("contract/{name}.json"));
+    assert_eq!(cases.len(), header.files[name], "contract.json says how many cases are in {name}.json");
+    cases
+}
+
+/// Runs every case of every file on one side; returns how many.
+fn all(side: Side, sweeping: Sweeping) -> usize {
+    let header = header();
+    let (mut ran, mut wrong) = (0, Vec::new());
+    for name in header.files.keys() {
+        let blessed: Map<String, Value> = cases::read(&format!("contract/{name}.answers.json"));
+        let cases = file(&header, name);
+        assert_eq!(blessed.len(), cases.len(), "{name}.answers.json has other cases: `just bless` writes it anew");
+        for case in cases {
+            if sweeping == Sweeping::Eager && !(cases::goes_forward(&case) && !is_about_rows(&case)) {
+                continue;
+            }
+            ran += 1;
+            let expected = blessed.get(&case.name).and_then(Value::as_array).cloned().unwrap_or_default();
+            let run = {
+                let (header, case) = (header.clone(), case.clone());
+                std::panic::catch_unwind(move || cases::run(&header, &case, side, sweeping))
+            };
+            match run {
+                Ok(answers) => wrong.extend(differences(&case.name, &answers, &expected)),
+                Err(_) => wrong.push(format!("{}: see above", case.name)),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{side:?}: {} wrong\n{}", wrong.len(), wrong.join("\n"));
+    ran
+}
+
+fn is_about_rows(case: &Case) -> bool {
+    let told = |step: &Map<String, Value>| {
+        step.get("do").is_some_and(|name| ["rows", "sweep", "decode", "show"].contains(&name.as_str().unwrap_or_default()))
+    };
+    case.steps.iter().any(|step| told(step) || step.contains_key("steps"))
+}
+
+fn differences(name: &str, answers: &[Value], expected: &[Value]) -> Option<String> {
+    let at = answers.iter().zip(expected).position(|(answer, expected)| answer != expected);
+    match at {
+        Some(at) => Some(format!("{name}, step {}:\n  blessed {}\n  came    {}", at + 1, expected[at], answers[at])),
+        None if answers.len() != expected.len() => Some(format!("{name}: other steps than those that were blessed")),
+        None => None,
+    }
+}
+
+fn bless() {
+    let header = header();
+    for name in header.files.keys() {
+        let answers: Vec<_> = file(&header, name)
+            .iter()
+            .map(|case| (case.name.clone(), cases::run(&header, case, Side::Native, Sweeping::AsWritten)))
+            .collect();
+        let path = cases::folder().join(format!("contract/{name}.answers.json"));
+        std::fs::write(path, answers::write(&answers)).unwrap();
+    }
+}
+
+#[test]
+fn the_contract_vectors_hold_natively_and_on_the_component() {
+    if std::env::var_os("COUNTERFOIL_BLESS").is_some() {
+        bless();
+    }
+    for side in Side::ALL {
+        assert_eq!(all(side, Sweeping::AsWritten), 165, "{side:?}");
+    }
+}
+
+#[test]
+fn sweeping_early_changes_no_answer() {
+    let ran = all(Side::Native, Sweeping::Eager);
+    assert!(ran >= 100, "{ran} cases were run");
+    assert_eq!(all(Side::Component, Sweeping::Eager), ran);
+}

@@ -1,5 +1,7 @@
 //! What the tests share.
 
+pub mod runners;
+
 use std::path::{Path, PathBuf};
 
 /// The built component of that name: `gate` or `files`.

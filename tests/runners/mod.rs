@@ -28,8 +28,7 @@ pub const FUNCTIONS: &[&str] = &[
     "record",
     "sweep",
     "show",
-    "pending",
-    "unrecorded",
+    "list",
     "approve",
     "decline",
     "resolve",
@@ -53,7 +52,7 @@ pub fn interface_of(function: &str) -> (&'static str, &str) {
     match function {
         "resolve_level" => ("levels", "resolve"),
         "model_version" | "ceiling" | "parse" | "name" => ("levels", function),
-        "show" | "pending" | "unrecorded" | "approve" | "decline" | "resolve" | "decode" => ("approvals", function),
+        "show" | "list" | "approve" | "decline" | "resolve" | "decode" => ("approvals", function),
         "confirmation_required" | "ok" | "rejected" | "failed" | "refuse" | "compact" | "output_schema" => {
             ("responses", function)
         }

@@ -41,7 +41,11 @@ impl From<String> for Stop {
 
 /// The store did not answer.
 fn away(what: String) -> Stop {
-    Stop::Rejected(Rejection::because(Reason::Unavailable, &format!("the store did not answer: {what}")))
+    Stop::Rejected(unavailable(&what))
+}
+
+fn unavailable(what: &str) -> Rejection {
+    Rejection::because(Reason::Unavailable, &format!("the store did not answer: {what}"))
 }
 
 /// A row that was read.
@@ -94,7 +98,7 @@ impl Native {
         match inserted.map_err(away)? {
             Insertion::Inserted => Ok(challenge_out(&challenge)),
             Insertion::OwnerFull => full("you have as many confirmations waiting as one caller may have"),
-            Insertion::AllFull => full("as many confirmations are waiting as there may be"),
+            Insertion::AllFull => full("the table of confirmations is full"),
             Insertion::Exists => Err(Stop::Misuse("the handles are taken".to_string())),
         }
     }
@@ -139,13 +143,15 @@ impl Native {
                 }
                 Err(what) => {
                     let row = self.load(&key)?;
-                    return Ok(match row.filter(|row| contract::is_started(&row.confirmation, &permit)) {
-                        Some(_) => json!({ "execute": permit_out(&permit, call.arguments) }),
-                        None => match away(what) {
-                            Stop::Rejected(reason) => reject(reason),
-                            stop => return Err(stop),
-                        },
-                    });
+                    let stored = row.as_ref().map(|row| &row.confirmation);
+                    if stored.is_some_and(|stored| contract::is_started(stored, &permit)) {
+                        return Ok(json!({ "execute": permit_out(&permit, call.arguments) }));
+                    }
+                    return match contract::verdict(&self.settings, now, call, stored) {
+                        Verdict::Replay(stored) => Ok(json!({ "replay": replayed(&stored) })),
+                        Verdict::Reject(reason) => Ok(reject(reason)),
+                        Verdict::Runnable => Ok(reject(unavailable(&what))),
+                    };
                 }
             }
         }
@@ -157,9 +163,13 @@ impl Native {
             return Err(Stop::Misuse("no such run: this is no token".to_string()));
         };
         let outcome = outcome_in(outcome);
-        let (_, recording) = self.change(&token.key(), |stored| {
-            contract::record(&self.settings, self.now(), stored, operation_id, &outcome)
+        let mut told = None;
+        self.change(&token.key(), &mut |stored| {
+            let (changed, recording) = contract::record(&self.settings, self.now(), stored, operation_id, &outcome)?;
+            told = Some(recording);
+            Ok(changed)
         })?;
+        let recording = told.unwrap();
         let settled_before = recording.settled_before.as_ref().map(settlement);
         Ok(json!({ "whole": recording.whole, "settled_before": settled_before }))
     }
@@ -180,18 +190,17 @@ impl Native {
         Ok(json!(touched))
     }
 
-    fn change<T>(
+    fn change(
         &self,
         key: &Sha,
-        decide: impl Fn(Option<Confirmation>) -> Result<(Option<Confirmation>, T), String>,
-    ) -> Result<(Option<Confirmation>, T), Stop> {
+        decide: &mut dyn FnMut(Option<Confirmation>) -> Result<Option<Confirmation>, String>,
+    ) -> Result<(), Stop> {
         for _ in 0..ROUNDS {
             let row = self.load(key)?;
             let version = row.as_ref().map_or(0, |row| row.version);
-            let (changed, told) = decide(row.map(|row| row.confirmation))?;
-            let Some(changed) = changed else { return Ok((None, told)) };
+            let Some(changed) = decide(row.map(|row| row.confirmation))? else { return Ok(()) };
             match self.replace(key, version, &changed).map_err(away)? {
-                Replacement::Replaced => return Ok((Some(changed), told)),
+                Replacement::Replaced => return Ok(()),
                 Replacement::Stale | Replacement::Held => {}
             }
         }
@@ -210,18 +219,12 @@ impl Native {
     ) -> Result<Value, Stop> {
         const NONE: &str = "no such approval id: list what is pending";
         let row = self.find_by_id(approval_id)?.ok_or_else(|| NONE.to_string())?;
-        let (changed, ()) =
-            self.change(&row.key, |stored| Ok((Some(decide(self.now(), stored.ok_or(NONE)?)?), ())))?;
-        Ok(item(&changed.unwrap(), self.now()))
+        self.change(&row.key, &mut |stored| decide(self.now(), stored.ok_or(NONE)?).map(Some))?;
+        Ok(Value::Null)
     }
 
-    fn list(
-        &self,
-        phase: Phase,
-        after: &Value,
-        limit: u32,
-        keep: impl Fn(&Confirmation) -> bool,
-    ) -> Result<Value, Stop> {
+    fn list(&self, which: &str, after: &Value, limit: u32) -> Result<Value, Stop> {
+        let phase = if which == "pending" { Phase::Pending } else { Phase::InFlight };
         let mut after = (!after.is_null()).then(|| (number(after, "issued_at"), text(after, "approval_id").to_string()));
         let mut items = Vec::new();
         while items.len() < limit as usize {
@@ -229,7 +232,7 @@ impl Native {
             let last = rows.get(PAGE as usize - 1).map(|(_, row)| (row.index.issued, row.index.approval_id.clone()));
             for (key, row) in rows {
                 let c = loaded(key, row)?.confirmation;
-                if keep(&c) {
+                if phase == Phase::InFlight || !c.is_expired(self.now()) {
                     items.push(item(&c, self.now()));
                 }
             }
@@ -268,7 +271,7 @@ impl Answers for Native {
         let word = |name| text(&given, name);
         let call = || call(&given["call"]);
         let limits = self.settings.output();
-        let limit = number(&given, "limit") as u32;
+        let limit = given.get("limit").and_then(Value::as_u64).unwrap_or_default() as u32;
         match function {
             "default_settings" => settings_out(&Settings::default()),
             "configure" => {
@@ -291,8 +294,7 @@ impl Answers for Native {
                 self.find_by_id(word("approval_id"))
                     .map(|row| row.map_or(Value::Null, |row| item(&row.confirmation, self.now()))),
             ),
-            "pending" => answer(self.list(Phase::Pending, &given["after"], limit, |c| !c.is_expired(self.now()))),
-            "unrecorded" => answer(self.list(Phase::InFlight, &given["after"], limit, |_| true)),
+            "list" => answer(self.list(word("which"), &given["after"], limit)),
             "approve" => answer(self.decide(word("approval_id"), |now, c| {
                 approvals::approve(now, c, word("by"), word("shown"), assurance(&given["proof"]))
             })),

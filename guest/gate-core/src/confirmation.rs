@@ -275,6 +275,16 @@ impl Confirmation {
         Some(last.saturating_add(settings.tombstone).min(NEVER))
     }
 
+    /// When nobody needs the row any more: neither its token nor a later call that is identical. `None`: never.
+    pub fn removed_at(&self, settings: &Settings) -> Option<UnixMillis> {
+        let needed = match &self.state {
+            State::Completed { at, .. } => at.saturating_add(settings.recent_window),
+            State::Declined(refusal) => refusal.at.saturating_add(settings.cool_down),
+            State::Pending | State::Expired | State::InFlight(_) | State::Settled { .. } => 0,
+        };
+        self.forgotten_at(settings).map(|forgotten| forgotten.max(needed).min(NEVER))
+    }
+
     /// What a backend sees of it.
     pub fn index(&self, settings: &Settings) -> Index {
         let forgotten = self.forgotten_at(settings).unwrap_or(NEVER);
@@ -286,11 +296,11 @@ impl Confirmation {
             State::Expired => (Phase::Pending, self.expires(), self.expires(), forgotten),
             State::InFlight(run) => (Phase::InFlight, run.started, run.deadline, NEVER),
             State::Completed { at, replay_until, payload, .. } => {
-                let due = if payload.is_some() { *replay_until } else { forgotten };
+                let due = if payload.is_some() { *replay_until } else { self.removed_at(settings).unwrap_or(NEVER) };
                 (Phase::Completed, *at, *replay_until, due)
             }
             State::Declined(refusal) => {
-                let due = forgotten.max(refusal.at.saturating_add(settings.cool_down)).min(NEVER);
+                let due = self.removed_at(settings).unwrap_or(NEVER);
                 (Phase::Declined, refusal.at, due, due)
             }
             State::Settled { settlement, .. } => (Phase::Settled, settlement.at, forgotten, forgotten),

@@ -394,7 +394,7 @@ pub fn sweep(settings: &Settings, now: UnixMillis, mut c: Confirmation) -> Swept
     if matches!(c.state, State::InFlight(_)) {
         return Swept::Keep;
     }
-    if c.forgotten_at(settings).is_none_or(|end| now >= end) {
+    if c.removed_at(settings).is_none_or(|end| now >= end) {
         return Swept::Remove;
     }
     match &mut c.state {

@@ -151,10 +151,15 @@ impl gate::Guest for Component {
                 // The acknowledgement is lost: whether the token is spent, and by whom, is what the entry says.
                 Err(lost) => {
                     let row = store::load(&key)?;
-                    return match row.filter(|row| contract::is_started(&row.confirmation, &permit)) {
-                        Some(_) => Ok(gate::Decision::Execute(convert::permit(permit, wanted.arguments))),
-                        None => Ok(gate::Decision::Reject(rejection(lost.rejection()))),
-                    };
+                    let stored = row.as_ref().map(|row| &row.confirmation);
+                    if stored.is_some_and(|stored| contract::is_started(stored, &permit)) {
+                        return Ok(gate::Decision::Execute(convert::permit(permit, wanted.arguments)));
+                    }
+                    return Ok(match contract::verdict(&settings, now, &call, stored) {
+                        Verdict::Replay(stored) => gate::Decision::Replay(convert::replayed(stored)),
+                        Verdict::Reject(reason) => gate::Decision::Reject(rejection(reason)),
+                        Verdict::Runnable => gate::Decision::Reject(rejection(lost.rejection())),
+                    });
                 }
             }
         }

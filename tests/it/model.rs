@@ -1,0 +1,474 @@
+//! Random histories of the contract against a simple model: several owners, tools and arguments, a clock that jumps, races
+//! on the swap, lost acknowledgements, runs that are never recorded. `PROPTEST_CASES` says how many; `just soak` runs many.
+
+mod rules;
+
+use counterfoil_gate_core::digest::{hex, sha256};
+use counterfoil_tests::runners::world::{Fault, Kind, On, Row, World};
+use counterfoil_tests::runners::{Answers, Side};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use rules::{Call, Confirmation, Fate, MAX_OUTCOME, Model, Verdict, owner};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+const START: u64 = 1_779_114_600_000;
+
+#[derive(Clone, Copy, Debug)]
+enum Trouble {
+    None,
+    /// The swap is not done.
+    Fail,
+    /// It is done and not answered.
+    LoseAck,
+    /// It is done and not answered, and the store stays away.
+    LoseAll,
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Wait(i64),
+    /// To a limit of a confirmation, or one millisecond beside it.
+    ClockTo { of: usize, limit: usize, beside: i64 },
+    Issue { call: Call, approvers: u8, lost: bool },
+    Check { of: usize, change: u8 },
+    Consume { of: usize, change: u8, run: u64, trouble: Trouble },
+    Race { of: usize, run: u64, meanwhile: Box<Op> },
+    Record { of: usize, run_of: usize, outcome: u8, trouble: Trouble },
+    Approve { of: usize, by: u8, weak: bool, unseen: bool },
+    Decline { of: usize },
+    Resolve { of: usize, happened: bool },
+    Sweep,
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let small = || prop_oneof![3 => Just(0u8), 1 => Just(1u8)];
+    (small(), small(), small(), small())
+        .prop_map(|(owner, tool, arguments, revision)| Call { owner, tool, arguments, revision })
+}
+
+fn trouble() -> impl Strategy<Value = Trouble> {
+    use Trouble::{Fail, LoseAck, LoseAll, None};
+    prop_oneof![8 => Just(None), 1 => Just(Fail), 1 => Just(LoseAck), 1 => Just(LoseAll)]
+}
+
+fn simple() -> impl Strategy<Value = Op> {
+    let of = || any::<usize>();
+    let run = || prop_oneof![Just(1_000u64), Just(10_000), Just(90_000)];
+    let change = || prop_oneof![12 => Just(0u8), 1 => 1u8..5];
+    prop_oneof![
+        3 => prop_oneof![6 => 0i64..5_000, 2 => 5_000i64..400_000, 1 => -100_000i64..0].prop_map(Op::Wait),
+        3 => (of(), of(), -1i64..=1).prop_map(|(of, limit, beside)| Op::ClockTo { of, limit, beside }),
+        6 => (call(), prop_oneof![4 => Just(0u8), 2 => 1u8..=2], prop::bool::weighted(0.05))
+            .prop_map(|(call, approvers, lost)| Op::Issue { call, approvers, lost }),
+        2 => (of(), change()).prop_map(|(of, change)| Op::Check { of, change }),
+        8 => (of(), change(), run(), trouble())
+            .prop_map(|(of, change, run, trouble)| Op::Consume { of, change, run, trouble }),
+        5 => (of(), prop_oneof![9 => Just(None), 1 => of().prop_map(Some)], 0u8..4, trouble()).prop_map(
+            |(of, other, outcome, trouble)| Op::Record { of, run_of: other.unwrap_or(of), outcome, trouble }
+        ),
+        4 => (of(), 0u8..4, prop::bool::weighted(0.1), prop::bool::weighted(0.1))
+            .prop_map(|(of, by, weak, unseen)| Op::Approve { of, by, weak, unseen }),
+        1 => of().prop_map(|of| Op::Decline { of }),
+        2 => (of(), any::<bool>()).prop_map(|(of, happened)| Op::Resolve { of, happened }),
+        2 => Just(Op::Sweep),
+    ]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let race = (any::<usize>(), simple()).prop_map(|(of, meanwhile)| {
+        let meanwhile = match meanwhile {
+            // What comes in between is somebody else's call, not the clock's jump or a second fault.
+            Op::Wait(_) | Op::ClockTo { .. } => Op::Consume { of, change: 0, run: 5_000, trouble: Trouble::None },
+            Op::Consume { of, change, run, .. } => Op::Consume { of, change, run, trouble: Trouble::None },
+            Op::Record { of, run_of, outcome, .. } => Op::Record { of, run_of, outcome, trouble: Trouble::None },
+            Op::Issue { call, approvers, .. } => Op::Issue { call, approvers, lost: false },
+            other => other,
+        };
+        Op::Race { of, run: 7_000, meanwhile: Box::new(meanwhile) }
+    });
+    prop_oneof![6 => simple(), 1 => race]
+}
+
+/// One history: the gate's world, the model, and what really ran.
+struct Machine {
+    side: Side,
+    world: World,
+    model: Mutex<Model>,
+    /// Executions by token, with their calls.
+    ran: Mutex<BTreeMap<String, Call>>,
+}
+
+fn arguments(pairs: Value) -> Map<String, Value> {
+    let Value::Object(map) = pairs else { panic!("no parameters: {pairs}") };
+    map
+}
+
+fn outcome(number: u8) -> (&'static str, String) {
+    match number {
+        0 => ("ok", r#"{"status":"ok","tool":"t","message":"done"}"#.to_string()),
+        1 => ("failed", r#"{"status":"failed","tool":"t","error":"no","reason":"tool_error","effect":"none"}"#.to_string()),
+        2 => ("ok", r#"{"status":"ok","tool":"t","message":"done otherwise"}"#.to_string()),
+        _ => ("ok", format!(r#"{{"status":"ok","tool":"t","message":"{}"}}"#, "large ".repeat(100))),
+    }
+}
+
+/// The changed call that a number stands for.
+fn changed(call: Call, change: u8) -> Call {
+    match change {
+        1 => Call { owner: call.owner + 7, ..call },
+        2 => Call { tool: call.tool + 7, ..call },
+        3 => Call { arguments: call.arguments + 7, ..call },
+        4 => Call { revision: call.revision + 7, ..call },
+        _ => call,
+    }
+}
+
+impl Machine {
+    fn gate(&self) -> Box<dyn Answers + Send> {
+        let mut gate = self.side.gate(&self.world);
+        let mut settings = gate.call("default_settings", &Map::new());
+        for (name, value) in [
+            ("ttl", rules::TTL),
+            ("approval_window", rules::WINDOW),
+            ("replay_window", rules::REPLAY),
+            ("tombstone", rules::TOMBSTONE),
+            ("cool_down", rules::COOL_DOWN),
+            ("recent_window", rules::RECENT),
+            ("pending_per_owner", rules::PER_OWNER as u64),
+            ("pending_in_all", rules::IN_ALL as u64),
+            ("max_outcome", MAX_OUTCOME as u64),
+        ] {
+            settings[name] = json!(value);
+        }
+        assert_eq!(gate.call("configure", &arguments(json!({ "settings": settings }))), json!({ "ok": null }));
+        gate
+    }
+
+    fn set(&self, now: u64) {
+        self.world.set(now);
+        self.model.lock().unwrap().now = now;
+    }
+
+    /// A confirmation whose token somebody has.
+    fn pick(&self, of: usize) -> Option<(usize, Confirmation)> {
+        let model = self.model.lock().unwrap();
+        let known: Vec<usize> = (0..model.all.len()).filter(|at| !model.all[*at].token.is_empty()).collect();
+        let at = *known.get(of % known.len().max(1))?;
+        Some((at, model.all[at].clone()))
+    }
+
+    fn apply(self: &Arc<Self>, gate: &mut dyn Answers, op: &Op) {
+        match op {
+            Op::Wait(by) => self.set(self.world.now().saturating_add_signed(*by).max(START - 500_000)),
+            Op::ClockTo { of, limit, beside } => {
+                if let Some((_, c)) = self.pick(*of) {
+                    let limits: Vec<_> = c.limits().into_iter().filter(|at| *at > 0 && *at < START * 2).collect();
+                    self.set(limits[limit % limits.len()].saturating_add_signed(*beside));
+                }
+            }
+            Op::Issue { call, approvers, lost } => self.issue(gate, *call, *approvers, *lost),
+            Op::Check { of, change } => self.check(gate, *of, *change),
+            Op::Consume { of, change, run, trouble } => self.consume(gate, *of, *change, *run, *trouble),
+            Op::Race { of, run, meanwhile } => {
+                let (machine, meanwhile) = (self.clone(), meanwhile.clone());
+                let kind = Kind::Meanwhile(Box::new(move || machine.apply(&mut *machine.gate(), &meanwhile)));
+                self.arm(kind, On::Replace, 0, 1);
+                self.consume(gate, *of, 0, *run, Trouble::None);
+            }
+            Op::Record { of, run_of, outcome, trouble } => self.record(gate, *of, *run_of, *outcome, *trouble),
+            Op::Approve { of, by, weak, unseen } => self.approve(gate, *of, *by, *weak, *unseen),
+            Op::Decline { of } => self.decline(gate, *of),
+            Op::Resolve { of, happened } => self.resolve(gate, *of, *happened),
+            Op::Sweep => self.sweep(gate),
+        }
+        self.look();
+    }
+
+    fn arm(&self, kind: Kind, on: On, after: u32, times: u32) {
+        self.world.arm(Fault { kind, on, after, times });
+    }
+
+    fn issue(&self, gate: &mut dyn Answers, call: Call, approvers: u8, lost: bool) {
+        if lost {
+            self.arm(Kind::LoseAck, On::Insert, 0, 1);
+        }
+        let expected = self.model.lock().unwrap().issue(call);
+        let plan = json!({
+            "summary": "Will do it.", "preview": "{}", "warnings": [], "precondition": null,
+            "needs": if approvers == 0 { "token_only" } else { "client_prompt" }, "approvers": approvers,
+        });
+        let answer = gate.call("issue", &arguments(json!({ "call": call.json(), "plan": plan })));
+        let mut model = self.model.lock().unwrap();
+        let mut new = Confirmation {
+            token: String::new(),
+            approval_id: String::new(),
+            call,
+            issued: model.now,
+            approvers: approvers.into(),
+            approvals: Vec::new(),
+            fate: Fate::Pending,
+        };
+        match expected {
+            Ok(_) if lost => {
+                assert_eq!(answer["err"]["rejected"]["reason"], "unavailable", "{answer}");
+                model.all.push(new);
+            }
+            Ok(recent) => {
+                assert_eq!(answer["ok"]["recent"], recent, "{answer}");
+                assert_eq!(answer["ok"]["expires_at"], json!(new.expires()), "{answer}");
+                new.token = answer["ok"]["token"].as_str().unwrap().to_string();
+                new.approval_id = answer["ok"]["approval_id"].as_str().unwrap().to_string();
+                model.all.push(new);
+            }
+            // With the acknowledgement, the reason is lost.
+            Err(("too_many_pending", _)) if lost => {
+                assert_eq!(answer["err"]["rejected"]["reason"], "unavailable", "{answer}");
+            }
+            Err((reason, wait)) => {
+                let told = &answer["err"]["rejected"];
+                assert_eq!((&told["reason"], &told["retry_after"]), (&json!(reason), &json!(wait)), "{answer}");
+            }
+        }
+        self.world.heal();
+    }
+
+    fn check(&self, gate: &mut dyn Answers, of: usize, change: u8) {
+        let Some((at, c)) = self.pick(of) else { return };
+        let call = changed(c.call, change);
+        let before = self.world.rows();
+        let answer = gate.call("check", &arguments(json!({ "token": c.token, "call": call.json() })));
+        assert_eq!(before, self.world.rows(), "to check changes nothing");
+        match self.model.lock().unwrap().verdict(at, call) {
+            Verdict::Runnable => assert_eq!(answer, json!({ "ok": "ready" })),
+            other => tells(&answer["ok"], &other),
+        }
+    }
+
+    fn consume(&self, gate: &mut dyn Answers, of: usize, change: u8, run: u64, trouble: Trouble) {
+        let Some((at, c)) = self.pick(of) else { return self.world.heal() };
+        let call = changed(c.call, change);
+        let raced = self.world.is_armed();
+        match trouble {
+            Trouble::None => {}
+            Trouble::Fail => self.arm(Kind::Fail, On::Replace, 0, 1),
+            Trouble::LoseAck => self.arm(Kind::LoseAck, On::Replace, 0, 1),
+            Trouble::LoseAll => {
+                self.arm(Kind::LoseAck, On::Replace, 0, 1);
+                self.arm(Kind::Fail, On::Load, 1, 1);
+            }
+        }
+        let before = self.world.rows();
+        let given = json!({ "token": c.token, "call": call.json(), "run": run });
+        let answer = gate.call("consume", &arguments(given));
+        self.world.heal();
+        let mut model = self.model.lock().unwrap();
+        let now = model.now;
+        let verdict = model.verdict(at, call);
+        let started = |operation| Fate::InFlight { operation, started: now, deadline: now + run };
+        match (&verdict, trouble) {
+            (Verdict::Runnable, Trouble::None | Trouble::LoseAck) => {
+                let permit = &answer["ok"]["execute"];
+                assert_eq!(permit["deadline"], json!(now + run), "{answer}");
+                assert_eq!(permit["arguments"], call.json()["arguments"], "{answer}");
+                self.may_execute(&model, at, call);
+                model.all[at].fate = started(permit["operation_id"].as_str().map(str::to_string));
+                return;
+            }
+            (Verdict::Runnable | Verdict::Unresolved(_), Trouble::Fail | Trouble::LoseAll)
+            | (Verdict::Unresolved(_), Trouble::LoseAck) => {
+                let told = if answer["err"].is_null() { &answer["ok"]["reject"] } else { &answer["err"]["rejected"] };
+                assert_eq!(told["reason"], "unavailable", "{answer}");
+                if let (Verdict::Runnable, Trouble::LoseAll) = (&verdict, trouble) {
+                    model.all[at].fate = started(None);
+                    return;
+                }
+            }
+            _ => tells(&answer["ok"], &verdict),
+        }
+        if !raced {
+            assert_eq!(before, self.world.rows(), "no rejection spends a token: {answer}");
+        }
+    }
+
+    /// What holds of every execution, whatever the model thinks.
+    fn may_execute(&self, model: &Model, at: usize, call: Call) {
+        let c = &model.all[at];
+        assert_eq!(call, c.call, "what was previewed runs");
+        assert!(c.issued <= model.now && model.now < c.expires(), "in time");
+        assert!(c.approvers == 0 || c.agreed().is_some(), "with the agreement that it needs");
+        let open = |c: &&Confirmation| matches!(c.fate, Fate::InFlight { .. });
+        assert!(!model.all.iter().filter(open).any(|other| other.call.is_identical(call)), "one at a time");
+        let twice = self.ran.lock().unwrap().insert(c.token.clone(), call);
+        assert_eq!(twice, None, "a token runs once, ever");
+    }
+
+    fn record(&self, gate: &mut dyn Answers, of: usize, run_of: usize, number: u8, trouble: Trouble) {
+        let (Some((at, c)), Some((_, other))) = (self.pick(of), self.pick(run_of)) else { return };
+        let operation = match &other.fate {
+            Fate::InFlight { operation: Some(operation), .. }
+            | Fate::Completed { operation, .. }
+            | Fate::Settled { operation: Some(operation), .. } => operation.clone(),
+            _ => "op_aaaaaaaaaaaaaaaaaaaaaaaa".to_string(),
+        };
+        let (status, payload) = outcome(number);
+        match trouble {
+            Trouble::None => {}
+            Trouble::Fail => self.arm(Kind::Fail, On::Replace, 0, 1),
+            Trouble::LoseAck | Trouble::LoseAll => self.arm(Kind::LoseAck, On::Replace, 0, 1),
+        }
+        let outcome = json!({ "status": status, "payload": payload });
+        let given = json!({ "token": c.token, "operation_id": operation, "outcome": outcome });
+        let answer = gate.call("record", &arguments(given));
+        let troubled = !matches!(trouble, Trouble::None) && !self.world.is_armed();
+        self.world.heal();
+        let mut model = self.model.lock().unwrap();
+        match model.record(at, &operation, status, &payload) {
+            None => assert!(answer["err"]["misuse"].is_string(), "{answer}"),
+            Some((_, fate)) if troubled => {
+                assert_eq!(answer["err"]["rejected"]["reason"], "unavailable", "{answer}");
+                if !matches!(trouble, Trouble::Fail) {
+                    model.all[at].fate = fate;
+                }
+            }
+            Some((before, fate)) => {
+                let whole = number != 3;
+                assert_eq!(answer, json!({ "ok": { "whole": whole, "settled_before": before } }));
+                model.all[at].fate = fate;
+            }
+        }
+    }
+
+    fn approve(&self, gate: &mut dyn Answers, of: usize, by: u8, weak: bool, unseen: bool) {
+        let Some((at, c)) = self.pick(of) else { return };
+        // Some of them are owners of calls themselves.
+        let by = owner(by);
+        let item = gate.call("show", &arguments(json!({ "approval_id": c.approval_id })));
+        let shown = if unseen { json!("0".repeat(64)) } else { item["ok"].get("shown").cloned().unwrap_or(json!("")) };
+        let proof = if weak { "token_only" } else { "out_of_band" };
+        let given = json!({ "approval_id": c.approval_id, "by": by, "shown": shown, "proof": proof });
+        let answer = gate.call("approve", &arguments(given));
+        let mut model = self.model.lock().unwrap();
+        let may = model.may_approve(at, &by) && !weak && !unseen;
+        assert_eq!(answer["err"]["misuse"].is_string(), !may, "{answer}");
+        if may {
+            let now = model.now;
+            model.all[at].approvals.push((by, now));
+        }
+    }
+
+    fn decline(&self, gate: &mut dyn Answers, of: usize) {
+        let Some((at, c)) = self.pick(of) else { return };
+        let given = json!({ "approval_id": c.approval_id, "by": "key:carol", "why": "no" });
+        let answer = gate.call("decline", &arguments(given));
+        let mut model = self.model.lock().unwrap();
+        let may = model.may_decline(at);
+        assert_eq!(answer["err"]["misuse"].is_string(), !may, "{answer}");
+        if may {
+            model.all[at].fate = Fate::Declined { at: model.now };
+        }
+    }
+
+    fn resolve(&self, gate: &mut dyn Answers, of: usize, happened: bool) {
+        let Some((at, c)) = self.pick(of) else { return };
+        let given = json!({ "approval_id": c.approval_id, "by": "os:operator", "happened": happened });
+        let answer = gate.call("resolve", &arguments(given));
+        let mut model = self.model.lock().unwrap();
+        let now = model.now;
+        let settled = match &model.all[at].fate {
+            Fate::InFlight { operation, deadline, .. } if now >= *deadline => {
+                Some(Fate::Settled { operation: operation.clone(), at: now, happened, by: "os:operator".to_string() })
+            }
+            _ => None,
+        };
+        assert_eq!(answer["err"]["misuse"].is_string(), settled.is_none(), "{answer}");
+        if let Some(fate) = settled {
+            model.all[at].fate = fate;
+        }
+    }
+
+    fn sweep(&self, gate: &mut dyn Answers) {
+        let unknown = |(key, row): ([u8; 32], Row)| (row.index.deadline_if_in_flight(), key);
+        let before: Vec<_> = self.world.rows().into_iter().map(unknown).filter(|(open, _)| open.is_some()).collect();
+        let answer = gate.call("sweep", &arguments(json!({ "limit": 1000 })));
+        assert!(answer["ok"].is_u64(), "{answer}");
+        let after: Vec<_> = self.world.rows().into_iter().map(unknown).filter(|(open, _)| open.is_some()).collect();
+        assert_eq!(before, after, "a run without a record is never swept");
+        self.model.lock().unwrap().sweep();
+    }
+
+    /// What holds at any time: the rows are those of the model, and as many as there may be.
+    fn look(&self) {
+        let (model, rows) = (self.model.lock().unwrap(), self.world.rows());
+        let there = model.all.iter().filter(|c| c.fate != Fate::Gone).count();
+        assert_eq!(rows.len(), there, "rows");
+    }
+}
+
+/// An answer that runs nothing.
+fn tells(answer: &Value, verdict: &Verdict) {
+    let rejected = |reason: &str, detail: Option<&str>, wait: Option<u64>| {
+        let told = &answer["reject"];
+        let told = (&told["reason"], &told["detail"], &told["retry_after"]);
+        assert_eq!(told, (&json!(reason), &json!(detail), &json!(wait)), "{answer} for {verdict:?}");
+    };
+    match verdict {
+        Verdict::Runnable => panic!("it may run and {answer} came"),
+        Verdict::Unresolved(wait) => rejected("unresolved", None, *wait),
+        Verdict::Reject(reason, detail, wait) => rejected(reason, *detail, *wait),
+        Verdict::Replay { operation, at, status, payload } => {
+            let replay = &answer["replay"];
+            assert_eq!(replay["operation_id"], json!(operation), "{answer}");
+            assert_eq!(replay["completed_at"], json!(at), "{answer}");
+            assert_eq!(replay["outcome"]["status"], json!(status), "{answer}");
+            let came = replay["outcome"]["payload"].as_str().unwrap();
+            if payload.len() < MAX_OUTCOME {
+                assert_eq!(came, payload, "a replay is what was recorded, byte for byte");
+            } else {
+                assert!(came.contains(&hex(&sha256(payload.as_bytes()))), "{came}");
+            }
+        }
+    }
+}
+
+trait DeadlineIfInFlight {
+    fn deadline_if_in_flight(&self) -> Option<u64>;
+}
+
+impl DeadlineIfInFlight for counterfoil_gate_core::confirmation::Index {
+    fn deadline_if_in_flight(&self) -> Option<u64> {
+        (self.phase == counterfoil_gate_core::confirmation::Phase::InFlight).then_some(self.until)
+    }
+}
+
+/// Runs histories, the same ones every time.
+fn histories(side: Side, cases: u32) {
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let run = |ops: Vec<Op>| {
+        let world = World::new(START, "model");
+        let model = Mutex::new(Model { now: START, all: Vec::new() });
+        let machine = Arc::new(Machine { side, world, model, ran: Mutex::default() });
+        let mut gate = machine.gate();
+        ops.iter().for_each(|op| machine.apply(&mut *gate, op));
+        Ok(())
+    };
+    if let Err(error) = runner.run(&prop::collection::vec(op(), 1..80), run) {
+        panic!("{error}");
+    }
+}
+
+fn cases(default: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn random_histories_keep_to_the_model_natively() {
+    histories(Side::Native, cases(2_000));
+}
+
+#[test]
+fn random_histories_keep_to_the_model_on_the_component() {
+    histories(Side::Component, cases(2_000) / 20);
+}

@@ -30,22 +30,61 @@ enum Trouble {
 enum Op {
     Wait(i64),
     /// To a limit of a confirmation, or one millisecond beside it.
-    ClockTo { of: usize, limit: usize, beside: i64 },
-    Issue { call: Call, approvers: u8, lost: bool },
-    Check { of: usize, change: u8 },
-    Consume { of: usize, change: u8, run: u64, trouble: Trouble },
-    Race { of: usize, run: u64, meanwhile: Box<Op> },
-    Record { of: usize, run_of: usize, outcome: u8, trouble: Trouble },
-    Approve { of: usize, by: u8, weak: bool, unseen: bool },
-    Decline { of: usize },
-    Resolve { of: usize, happened: bool },
+    ClockTo {
+        of: usize,
+        limit: usize,
+        beside: i64,
+    },
+    Issue {
+        call: Call,
+        approvers: u8,
+        lost: bool,
+    },
+    Check {
+        of: usize,
+        change: u8,
+    },
+    Consume {
+        of: usize,
+        change: u8,
+        run: u64,
+        trouble: Trouble,
+    },
+    Race {
+        of: usize,
+        run: u64,
+        meanwhile: Box<Op>,
+    },
+    Record {
+        of: usize,
+        run_of: usize,
+        outcome: u8,
+        trouble: Trouble,
+    },
+    Approve {
+        of: usize,
+        by: u8,
+        weak: bool,
+        unseen: bool,
+    },
+    Decline {
+        of: usize,
+    },
+    Resolve {
+        of: usize,
+        happened: bool,
+    },
     Sweep,
 }
 
 fn call() -> impl Strategy<Value = Call> {
     let small = || prop_oneof![3 => Just(0u8), 1 => Just(1u8)];
-    (small(), small(), small(), small())
-        .prop_map(|(owner, tool, arguments, revision)| Call { owner, tool, arguments, revision })
+    (small(), small(), small(), small()).prop_map(|(owner, tool, arguments, revision)| Call {
+        owner,
+        tool,
+        arguments,
+        revision,
+    })
 }
 
 fn trouble() -> impl Strategy<Value = Trouble> {
@@ -108,7 +147,10 @@ fn arguments(pairs: Value) -> Map<String, Value> {
 fn outcome(number: u8) -> (&'static str, String) {
     match number {
         0 => ("ok", r#"{"status":"ok","tool":"t","message":"done"}"#.to_string()),
-        1 => ("failed", r#"{"status":"failed","tool":"t","error":"no","reason":"tool_error","effect":"none"}"#.to_string()),
+        1 => (
+            "failed",
+            r#"{"status":"failed","tool":"t","error":"no","reason":"tool_error","effect":"none"}"#.to_string(),
+        ),
         2 => ("ok", r#"{"status":"ok","tool":"t","message":"done otherwise"}"#.to_string()),
         _ => ("ok", format!(r#"{{"status":"ok","tool":"t","message":"{}"}}"#, "large ".repeat(100))),
     }

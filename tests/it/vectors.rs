@@ -49,7 +49,8 @@ fn attempt(header: &Arc<Header>, case: &Case, side: Side, sweeping: Sweeping) ->
 
 fn is_about_rows(case: &Case) -> bool {
     let told = |step: &Map<String, Value>| {
-        step.get("do").is_some_and(|name| ["rows", "sweep", "decode", "show"].contains(&name.as_str().unwrap_or_default()))
+        step.get("do")
+            .is_some_and(|name| ["rows", "sweep", "decode", "show"].contains(&name.as_str().unwrap_or_default()))
     };
     case.steps.iter().any(|step| told(step) || step.contains_key("steps"))
 }
@@ -67,9 +68,9 @@ fn differences(name: &str, answers: &[Value], expected: &[Value]) -> Option<Stri
 fn bless() {
     let header = header();
     for name in header.files.keys() {
-        let answers = file(&header, name)
-            .into_iter()
-            .map(|case| (case.name.clone(), attempt(&header, &case, Side::Native, Sweeping::AsWritten).unwrap_or_default()));
+        let answers = file(&header, name).into_iter().map(|case| {
+            (case.name.clone(), attempt(&header, &case, Side::Native, Sweeping::AsWritten).unwrap_or_default())
+        });
         let answers: Vec<_> = answers.collect();
         let path = cases::folder().join(format!("contract/{name}.answers.json"));
         std::fs::write(path, answers::write(&answers)).unwrap();

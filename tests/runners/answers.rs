@@ -15,7 +15,9 @@ pub fn condense(value: &Value) -> Value {
             json!({ "bytes": text.len(), "sha256": hex(&sha256(text.as_bytes())) })
         }
         Value::Array(items) => items.iter().map(condense).collect(),
-        Value::Object(object) => Value::Object(object.iter().map(|(key, inner)| (key.clone(), condense(inner))).collect()),
+        Value::Object(object) => {
+            Value::Object(object.iter().map(|(key, inner)| (key.clone(), condense(inner))).collect())
+        }
         _ => value.clone(),
     }
 }

@@ -164,8 +164,7 @@ impl Run {
         }
         let before = self.world.rows();
         let arguments = self.arguments(step);
-        let foreseen =
-            (calm && function == "consume").then(|| gate.call("check", &arguments));
+        let foreseen = (calm && function == "consume").then(|| gate.call("check", &arguments));
         let answer = match function {
             "rows" => self.rows(),
             "configure" => self.configure(gate, step["settings"].as_object().unwrap()),

@@ -3,15 +3,14 @@
 
 use super::world::{Insertion, Replacement, Room, Row, World};
 use super::{Answers, interface_of};
-use anyhow::{Context, Result, anyhow, bail};
 use counterfoil_gate_core::confirmation::{Index, Phase};
 use counterfoil_gate_core::digest::Sha;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use wasmtime::component::{Component, Func, HasSelf, Linker, Type, Val};
-use wasmtime::{Config, Engine, Store};
+use wasmtime::error::Context as _;
+use wasmtime::{Config, Engine, Result, Store, bail, format_err};
 
 mod bindings {
     #![allow(missing_docs, unsafe_code)]
@@ -32,22 +31,13 @@ struct Built {
     linker: Linker<World>,
 }
 
-/// Where the build leaves the component.
-pub fn path() -> PathBuf {
-    let test = std::env::current_exe().unwrap_or_default();
-    let target = test.ancestors().find(|folder| folder.join("components").is_dir()).unwrap_or(&test);
-    target.join("components/gate.wasm")
-}
-
 fn build() -> Result<Built> {
     let mut config = Config::new();
     config.concurrency_support(false);
     let engine = Engine::new(&config)?;
-    let bytes = std::fs::read(path())
-        .with_context(|| format!("{} is missing: `just build` makes the components", path().display()))?;
-    let component = Component::new(&engine, bytes)?;
+    let component = Component::from_file(&engine, crate::component("gate"))?;
     let mut linker = Linker::new(&engine);
-    bindings::Component_::add_to_linker::<_, HasSelf<_>>(&mut linker, |world| world)?;
+    bindings::Component::add_to_linker::<_, HasSelf<_>>(&mut linker, |world| world)?;
     Ok(Built { engine, component, linker })
 }
 
@@ -99,10 +89,10 @@ impl Answers for Instance {
 
 /// JSON as a value of a type: records and cases by their names with `_` for `-`, bytes as hexadecimal digits.
 fn to_val(value: &Value, ty: &Type) -> Result<Val> {
-    let text = || value.as_str().ok_or_else(|| anyhow!("a string is wanted, not {value}"));
-    let number = || value.as_u64().ok_or_else(|| anyhow!("a number is wanted, not {value}"));
+    let text = || value.as_str().ok_or_else(|| format_err!("a string is wanted, not {value}"));
+    let number = || value.as_u64().ok_or_else(|| format_err!("a number is wanted, not {value}"));
     Ok(match ty {
-        Type::Bool => Val::Bool(value.as_bool().ok_or_else(|| anyhow!("a boolean is wanted, not {value}"))?),
+        Type::Bool => Val::Bool(value.as_bool().ok_or_else(|| format_err!("a boolean is wanted, not {value}"))?),
         Type::U8 => Val::U8(number()?.try_into()?),
         Type::U32 => Val::U32(number()?.try_into()?),
         Type::U64 => Val::U64(number()?),
@@ -113,7 +103,7 @@ fn to_val(value: &Value, ty: &Type) -> Result<Val> {
             Val::List(digits.map(byte).collect::<Result<_>>()?)
         }
         Type::List(list) => {
-            let items = value.as_array().ok_or_else(|| anyhow!("a list is wanted, not {value}"))?;
+            let items = value.as_array().ok_or_else(|| format_err!("a list is wanted, not {value}"))?;
             Val::List(items.iter().map(|item| to_val(item, &list.ty())).collect::<Result<_>>()?)
         }
         Type::Record(record) => {

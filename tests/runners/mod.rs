@@ -1,4 +1,5 @@
 //! Runs the vectors of `tests/vectors` on the rules (`gate-core`, natively) and on the built component, by one interface.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 pub mod answers;
 pub mod cases;

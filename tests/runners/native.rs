@@ -1,8 +1,8 @@
 //! `gate-core` in this process: the loop load, decide, swap over the rules as functions, as the component has it.
 
+use super::Answers;
 use super::native_json::*;
 use super::world::{Insertion, Replacement, Room, Row, World};
-use super::Answers;
 use counterfoil_gate_core::answer::{Reason, Rejection};
 use counterfoil_gate_core::confirmation::{Call, Confirmation, Phase};
 use counterfoil_gate_core::contract::{self, Found, Swept, Verdict};
@@ -90,8 +90,8 @@ impl Native {
         contract::check_issue(&self.settings, call, &plan)?;
         let found = self.find(&call.binding(), contract::FIND)?;
         let (token, approval, now) = (self.draw(), self.draw(), self.now());
-        let (c, challenge) = contract::issue(&self.settings, now, call, plan, &found, [token, approval])
-            .map_err(Stop::Rejected)?;
+        let (c, challenge) =
+            contract::issue(&self.settings, now, call, plan, &found, [token, approval]).map_err(Stop::Rejected)?;
         let room = Room { now, per_owner: self.settings.pending_per_owner, in_all: self.settings.pending_in_all };
         let inserted = self.world.insert(challenge.token.key(), c.index(&self.settings), body::encode(&c), room);
         let full = |what| Err(Stop::Rejected(Rejection::because(Reason::TooManyPending, what)));
@@ -225,7 +225,8 @@ impl Native {
 
     fn list(&self, which: &str, after: &Value, limit: u32) -> Result<Value, Stop> {
         let phase = if which == "pending" { Phase::Pending } else { Phase::InFlight };
-        let mut after = (!after.is_null()).then(|| (number(after, "issued_at"), text(after, "approval_id").to_string()));
+        let mut after =
+            (!after.is_null()).then(|| (number(after, "issued_at"), text(after, "approval_id").to_string()));
         let mut items = Vec::new();
         while items.len() < limit as usize {
             let rows = self.world.list(phase, after, PAGE).map_err(away)?;
@@ -298,9 +299,9 @@ impl Answers for Native {
             "approve" => answer(self.decide(word("approval_id"), |now, c| {
                 approvals::approve(now, c, word("by"), word("shown"), assurance(&given["proof"]))
             })),
-            "decline" => answer(
-                self.decide(word("approval_id"), |now, c| approvals::decline(now, c, word("by"), word("why"))),
-            ),
+            "decline" => {
+                answer(self.decide(word("approval_id"), |now, c| approvals::decline(now, c, word("by"), word("why"))))
+            }
             "resolve" => answer(self.decide(word("approval_id"), |now, c| {
                 approvals::resolve(now, c, word("by"), given["happened"] == json!(true))
             })),
@@ -328,7 +329,8 @@ impl Answers for Native {
             "output_schema" => plain(responses::output_schema(given["details"].as_str(), &limits)),
             "model_version" => level::MODEL_VERSION.into(),
             "ceiling" => plain(
-                level::ceiling(level_in(&given["declared"]), option(&given["operator"], level_in)).map(level::Level::name),
+                level::ceiling(level_in(&given["declared"]), option(&given["operator"], level_in))
+                    .map(level::Level::name),
             ),
             "resolve_level" => plain(
                 level::resolve(

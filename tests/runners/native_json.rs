@@ -124,9 +124,8 @@ pub(super) fn arguments_error(error: ArgumentsError) -> Value {
 }
 
 pub(super) fn challenge_out(value: &Challenge) -> Value {
-    let earlier = |e: &Earlier| {
-        json!({ "state": if e.completed { "completed" } else { "in_flight" }, "at": e.at, "ago": e.ago })
-    };
+    let earlier =
+        |e: &Earlier| json!({ "state": if e.completed { "completed" } else { "in_flight" }, "at": e.at, "ago": e.ago });
     json!({
         "token": value.token.reveal(), "approval_id": value.approval_id, "expires_at": value.expires,
         "ttl": value.ttl, "recent": value.recent.iter().map(earlier).collect::<Vec<_>>(),
@@ -134,11 +133,8 @@ pub(super) fn challenge_out(value: &Challenge) -> Value {
 }
 
 pub(super) fn challenge_in(value: &Value) -> Challenge {
-    let earlier = |e: &Value| Earlier {
-        completed: e["state"] == json!("completed"),
-        at: number(e, "at"),
-        ago: number(e, "ago"),
-    };
+    let earlier =
+        |e: &Value| Earlier { completed: e["state"] == json!("completed"), at: number(e, "at"), ago: number(e, "ago") };
     Challenge {
         token: Token::parse(text(value, "token")).unwrap(),
         approval_id: text(value, "approval_id").to_string(),

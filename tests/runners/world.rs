@@ -228,7 +228,8 @@ impl World {
         let taken = |row: &Row| row.index.approval_id == index.approval_id;
         let waits = |row: &&Row| row.index.phase == Phase::Pending && row.index.until > room.now;
         let pending = state.rows.values().filter(waits);
-        let (all, own) = pending.fold((0, 0), |(all, own), row| (all + 1, own + u32::from(row.index.owner == index.owner)));
+        let (all, own) =
+            pending.fold((0, 0), |(all, own), row| (all + 1, own + u32::from(row.index.owner == index.owner)));
         let answer = if state.rows.contains_key(&key) || state.rows.values().any(taken) {
             Insertion::Exists
         } else if own >= room.per_owner {
@@ -290,7 +291,9 @@ impl World {
     pub fn list(&self, phase: Phase, after: Option<(u64, String)>, limit: u32) -> Result<Vec<(Sha, Row)>, String> {
         let lost = self.enter(On::ListByState)?;
         let mut found = self.rows();
-        found.retain(|(_, row)| row.index.phase == phase && after.as_ref().is_none_or(|after| place(&row.index) > *after));
+        found.retain(|(_, row)| {
+            row.index.phase == phase && after.as_ref().is_none_or(|after| place(&row.index) > *after)
+        });
         found.truncate(limit as usize);
         Self::leave(lost, found)
     }

@@ -45,11 +45,28 @@ pub enum Fate {
     /// Pending, and a sweep has found it expired.
     Expired,
     /// `operation` is None where the answer with it was lost.
-    InFlight { operation: Option<String>, started: u64, deadline: u64 },
+    InFlight {
+        operation: Option<String>,
+        started: u64,
+        deadline: u64,
+    },
     /// `payload` is None once a sweep has dropped it.
-    Completed { operation: String, at: u64, status: String, payload: Option<String>, before: Value },
-    Declined { at: u64 },
-    Settled { operation: Option<String>, at: u64, happened: bool, by: String },
+    Completed {
+        operation: String,
+        at: u64,
+        status: String,
+        payload: Option<String>,
+        before: Value,
+    },
+    Declined {
+        at: u64,
+    },
+    Settled {
+        operation: Option<String>,
+        at: u64,
+        happened: bool,
+        by: String,
+    },
     /// A sweep has removed it.
     Gone,
 }
@@ -114,7 +131,12 @@ pub enum Verdict {
     Runnable,
     /// Another confirmation of the call is in flight: how long still, if its deadline has not passed.
     Unresolved(Option<u64>),
-    Replay { operation: String, at: u64, status: String, payload: String },
+    Replay {
+        operation: String,
+        at: u64,
+        status: String,
+        payload: String,
+    },
     Reject(&'static str, Option<&'static str>, Option<u64>),
 }
 
@@ -173,7 +195,8 @@ impl Model {
 
     /// The deadline of the identical call that is in flight.
     pub fn running(&self, call: Call) -> Option<u64> {
-        self.identical(call).find_map(|c| if let Fate::InFlight { deadline, .. } = c.fate { Some(deadline) } else { None })
+        self.identical(call)
+            .find_map(|c| if let Fate::InFlight { deadline, .. } = c.fate { Some(deadline) } else { None })
     }
 
     fn identical(&self, call: Call) -> impl Iterator<Item = &Confirmation> {
@@ -205,9 +228,7 @@ impl Model {
             }
         }
         recent.sort_by_key(|(completed, at)| (*completed, u64::MAX - at));
-        let told = |(completed, at): (bool, u64)| {
-            json!({ "state": if completed { "completed" } else { "in_flight" }, "at": at, "ago": now.saturating_sub(at) })
-        };
+        let told = |(completed, at): (bool, u64)| json!({ "state": if completed { "completed" } else { "in_flight" }, "at": at, "ago": now.saturating_sub(at) });
         Ok(recent.into_iter().map(told).collect())
     }
 

@@ -1,8 +1,8 @@
 //! What the tests share.
 
-pub mod runners;
-
 use std::path::{Path, PathBuf};
+
+pub mod runners;
 
 /// The built component of that name: `gate` or `files`.
 ///

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 pub mod answers;
+pub mod canonical;
 pub mod cases;
 pub mod component;
 pub mod native;

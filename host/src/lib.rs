@@ -83,6 +83,7 @@ pub mod policy;
 mod private;
 mod schema;
 pub mod store;
+pub mod text;
 pub mod tool;
 
 #[cfg(feature = "program")]

@@ -1,1 +1,5 @@
-fn main() {}
+//! The `counterfoil` program.
+
+fn main() -> std::process::ExitCode {
+    counterfoil::cli::main()
+}

@@ -1,0 +1,175 @@
+//! The `counterfoil` program. Each verb translates between a person or a script and the library, and decides nothing.
+//!
+//! Standard output carries results only; messages and progress go to standard error. No message quotes a token.
+
+mod call;
+mod completions;
+mod config;
+mod demo;
+mod log;
+mod open;
+mod plugin;
+mod print;
+mod resolve;
+mod serve;
+mod tools;
+mod wait;
+
+use crate::{Error, ErrorKind, Owner, text};
+use clap::{Parser, Subcommand};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What a verb gives back to the shell.
+pub(crate) mod exit {
+    /// It worked.
+    pub const OK: u8 = 0;
+    /// Anything that has no code of its own.
+    pub const OTHER: u8 = 1;
+    /// The command line or the configuration is wrong: nothing was started.
+    pub const USAGE: u8 = 2;
+    /// Nothing ran: the call has to be confirmed.
+    pub const CONFIRMATION_REQUIRED: u8 = 3;
+    /// Nothing ran: the call was rejected.
+    pub const REJECTED: u8 = 4;
+    /// It started and failed.
+    pub const FAILED: u8 = 5;
+}
+
+/// Puts a two-step gate in front of the tools of AI agents.
+///
+/// A call that destroys, spends or exposes is first previewed and answered with a single-use token; only a second call
+/// with the same arguments and that token runs, once.
+#[derive(Parser)]
+#[command(name = "counterfoil", version, max_term_width = 110, arg_required_else_help = true, after_help = "\
+Exit codes: 0 ok, 3 confirmation required, 4 rejected, 5 failed, 2 usage or configuration, 1 anything else.
+Logs go to standard error; COUNTERFOIL_LOG=debug shows more of them.")]
+struct Cli {
+    /// The configuration [default: ./counterfoil.toml, else the one in your configuration directory]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Serve the tools to an agent over MCP, on standard input and output
+    Serve(serve::Args),
+    /// List the tools, their levels and which of them need a confirmation
+    Tools(tools::Args),
+    /// Call a tool; confirm a call that was previewed
+    Call(call::Args),
+    /// List runs that nobody knows the end of, or settle one
+    Resolve(resolve::Args),
+    /// Make, check or describe a configuration
+    #[command(subcommand)]
+    Config(config::Verb),
+    /// Look at plug-in files
+    #[command(subcommand)]
+    Plugin(plugin::Verb),
+    /// Show the whole story on a real plug-in in a temporary directory
+    Demo(demo::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+/// Runs the program with the arguments of this process.
+pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        // Its message may quote what a caller sent: only the place is told.
+        let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
+        say(&format!("internal error{place}: please report it"));
+    }));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) if !e.use_stderr() => return if e.print().is_ok() { exit::OK } else { exit::OTHER }.into(),
+        Err(e) => {
+            let shown = e.render().ansi().to_string();
+            let _ = write!(anstream::stderr(), "{}", text::mask(&shown));
+            return exit::USAGE.into();
+        }
+    };
+    // One for the call, one for what waits beside it; a plug-in's own work is cut into slices of 10 ms.
+    const WORKERS: usize = 4;
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => {
+            say(&format!("the program cannot start: {e}"));
+            return exit::OTHER.into();
+        }
+    };
+    // The verb runs in a task of its own, so that a panic in it still ends in an exit code.
+    let done = runtime.block_on(async { tokio::spawn(run(cli)).await });
+    // What still reads standard input in the background must not hold the exit up.
+    runtime.shutdown_background();
+    match done {
+        Ok(Ok(code)) => code.into(),
+        Ok(Err(e)) => {
+            say(&chain(&e));
+            code_of(&e).into()
+        }
+        Err(_) => exit::OTHER.into(),
+    }
+}
+
+async fn run(cli: Cli) -> anyhow::Result<u8> {
+    let config = cli.config.as_deref();
+    match cli.verb {
+        Verb::Serve(args) => serve::run(args, config).await,
+        Verb::Tools(args) => tools::run(args, config).await,
+        Verb::Call(args) => call::run(args, config).await,
+        Verb::Resolve(args) => resolve::run(args, config).await,
+        Verb::Config(verb) => config::run(verb, config).await,
+        Verb::Plugin(verb) => plugin::run(verb).await,
+        Verb::Demo(args) => demo::run(args).await,
+        Verb::Completions(args) => completions::run(args),
+    }
+}
+
+/// In whose name to act: the name that was given, else the user of the operating system.
+fn owner(name: Option<&str>) -> Result<Owner, Error> {
+    name.map_or_else(crate::config::os_owner, |name| Owner::new("name", name))
+}
+
+/// A mistake on the command line that only a verb can see.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+fn code_of(error: &anyhow::Error) -> u8 {
+    let config = |e: &Error| matches!(e.kind(), ErrorKind::Config | ErrorKind::Plugin | ErrorKind::Policy);
+    if error.is::<Usage>() || error.downcast_ref::<Error>().is_some_and(config) { exit::USAGE } else { exit::OTHER }
+}
+
+/// An error with its causes, each that says something new.
+fn chain(error: &anyhow::Error) -> String {
+    let mut shown = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if shown.is_empty() {
+            shown = cause;
+        } else if !shown.contains(&cause) {
+            shown = format!("{shown}\n  because: {cause}");
+        }
+    }
+    shown
+}
+
+/// A message for people.
+fn say(message: &str) {
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {}", text::mask(message));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory as _;
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,285 @@
+//! `call TOOL JSON`: one call from a shell. The first changes nothing where a confirmation is needed; `--confirm` runs it.
+
+use super::print::{bold, inset, loud, note, out};
+use super::{Usage, exit, log, open, owner, serve};
+use crate::text;
+use crate::tool::Progress;
+use crate::{Incoming, Reply, Status};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil call list_files '{\"path\": \"/files\"}'
+  counterfoil call delete_file '{\"path\": \"/files/old.txt\"}'                       shows what it would do, and a token
+  counterfoil call delete_file '{\"path\": \"/files/old.txt\"}' --confirm cfm_…       does it, once
+  counterfoil call write_file - < arguments.json
+
+Exit codes: 0 ok, 3 confirmation required, 4 rejected, 5 failed.")]
+pub(super) struct Args {
+    /// The tool, as `counterfoil tools` lists it
+    tool: String,
+    /// The arguments: a JSON object, or - to read it from standard input
+    #[arg(default_value = "{}", value_name = "JSON")]
+    arguments: String,
+    /// Confirm the call that this token was issued for: the same tool and arguments
+    #[arg(long, value_name = "TOKEN")]
+    confirm: Option<String>,
+    /// In whose name to call [default: the user that runs this process]
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
+    /// Print the answer as agents get it, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// Largest standard input that is read, in bytes: far above what the gate takes, which says so itself.
+const MAX_INPUT: u64 = 16 << 20;
+
+pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
+    log::start();
+    if args.confirm.as_deref().is_some_and(|token| token.trim().is_empty()) {
+        return Err(Usage("--confirm has no token: give the one that the preview showed, or leave it out".into()).into());
+    }
+    let sent = if args.arguments == "-" { from_stdin().await? } else { args.arguments.clone() };
+    let owner = owner(args.owner.as_deref())?;
+    let host = open::open(&open::load(config)?).await?;
+    let arguments = match &args.confirm {
+        Some(token) => with_token(&sent, host.confirm_parameter(), token)?,
+        None => sent.clone(),
+    };
+    let bar = Bar::new();
+    let incoming = Incoming { owner, tool: args.tool.clone(), arguments, progress: Some(Arc::clone(&bar) as Arc<dyn Progress>) };
+    let reply = tokio::select! {
+        reply = host.call(incoming) => Some(reply),
+        () = serve::stopped() => None,
+    };
+    bar.0.finish_and_clear();
+    // A confirmed run that has started ends by its own end or its deadline, whoever is still interested.
+    if reply.is_none() {
+        note("stopped; waiting for a run that has started, if there is one: ask again with the same token for its outcome");
+    }
+    host.drain().await;
+    let Some(reply) = reply else { return Ok(exit::OTHER) };
+    show(&reply, &args, &sent, config)?;
+    Ok(match reply.status {
+        Status::Ok => exit::OK,
+        Status::ConfirmationRequired => exit::CONFIRMATION_REQUIRED,
+        Status::Rejected => exit::REJECTED,
+        Status::Failed => exit::FAILED,
+    })
+}
+
+async fn from_stdin() -> anyhow::Result<String> {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        std::io::stdin().take(MAX_INPUT + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = tokio::task::spawn_blocking(read).await??;
+    if bytes.len() as u64 > MAX_INPUT {
+        return Err(Usage(format!("standard input is longer than {}: shorten the arguments", text::bytes(MAX_INPUT))).into());
+    }
+    Ok(String::from_utf8(bytes).map_err(|_| Usage("standard input is not UTF-8: encode the arguments as UTF-8".into()))?)
+}
+
+/// The arguments with the token as their first member, otherwise byte for byte as they were given.
+///
+/// Text goes in and nothing is parsed, so what the gate reads is what the caller wrote. Behind `{` comes either `}` or a
+/// first member, so the result is an object exactly when the arguments are one; a confirm parameter that is there
+/// already is then there twice, which the gate refuses. Whatever is no object is not changed into one.
+fn with_token(arguments: &str, parameter: &str, token: &str) -> anyhow::Result<String> {
+    const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+    let member = format!("{}:{}", serde_json::to_string(parameter)?, serde_json::to_string(token)?);
+    let text = arguments.trim_matches(SPACE);
+    if text.is_empty() || text == "null" {
+        return Ok(format!("{{{member}}}"));
+    }
+    let Some(rest) = text.strip_prefix('{') else {
+        return Err(Usage("the arguments are no JSON object: give those that were previewed".into()).into());
+    };
+    let comma = if rest.trim_start_matches(SPACE).starts_with('}') { "" } else { "," };
+    Ok(format!("{{{member}{comma}{rest}"))
+}
+
+/// How far the tool says it is: on a terminal only, and gone when done.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new() -> Arc<Self> {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+            bar.set_style(style);
+        }
+        Arc::new(Self(bar))
+    }
+}
+
+impl Progress for Bar {
+    fn report(&self, fraction: Option<f64>, message: &str) {
+        let share = fraction.map(|share| format!("{:3.0} %  ", share.clamp(0.0, 1.0) * 100.0)).unwrap_or_default();
+        self.0.set_message(format!("{share}{}", text::escape(message)));
+        self.0.enable_steady_tick(Duration::from_millis(120));
+    }
+}
+
+fn show(reply: &Reply, args: &Args, sent: &str, config: Option<&Path>) -> anyhow::Result<()> {
+    if args.json {
+        out(&reply.payload)?;
+    } else {
+        let again = again(args, sent, config);
+        anstream::print!("{}", for_people(reply.status, &reply.payload, &again)?);
+    }
+    if reply.replayed {
+        note("this is the stored outcome of the run that this token confirmed; nothing ran now");
+    }
+    if !reply.kept {
+        note("it ran, but its outcome could not be stored: asking again with this token cannot show it");
+    }
+    Ok(())
+}
+
+/// The command that confirms, up to the token.
+fn again(args: &Args, sent: &str, config: Option<&Path>) -> String {
+    /// Longer arguments are not repeated.
+    const LONG: usize = 1000;
+    let mut command = String::from("counterfoil");
+    if let Some(file) = config {
+        let _ = write!(command, " --config {}", text::shell(&file.display().to_string()));
+    }
+    let _ = write!(command, " call {}", text::shell(&args.tool));
+    if let Some(owner) = &args.owner {
+        let _ = write!(command, " --owner {}", text::shell(owner));
+    }
+    let repeated = args.arguments == "-" || sent.len() <= LONG && text::escape(sent) == sent;
+    let arguments = if repeated { text::shell(&args.arguments) } else { "'…the same JSON…'".to_owned() };
+    format!("{} {arguments} --confirm", text::escape(&command))
+}
+
+/// A payload as a person reads it. Nothing of it is left out, and nothing in it is taken for the program's own words.
+fn for_people(status: Status, payload: &str, again: &str) -> anyhow::Result<String> {
+    let Members(members) = serde_json::from_str(payload)?;
+    let text_of = |name: &str| members.iter().find(|(key, _)| key == name).and_then(|(_, value)| serde_json::from_str::<String>(value.get()).ok()).unwrap_or_default();
+    let raw_of = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value.get());
+    let word = |name: &str| text::escape(&text_of(name)).into_owned();
+    let mut shown = String::new();
+    match status {
+        Status::ConfirmationRequired => {
+            writeln!(shown, "{}: {} ({}). Nothing has been changed.\n", loud("confirmation required"), bold(&word("tool")), word("level"))?;
+            writeln!(shown, "  {}\n", word("summary"))?;
+            for warning in raw_of("warnings").map(serde_json::from_str::<Vec<String>>).transpose()?.unwrap_or_default() {
+                writeln!(shown, "  {} {}\n", loud("warning:"), text::escape(&warning))?;
+            }
+            if let Some(recent) = raw_of("recent").filter(|recent| *recent != "[]") {
+                writeln!(shown, "  {} an identical call was made a short time ago:\n{}\n", loud("warning:"), inset(&text::indent(recent)))?;
+            }
+            writeln!(shown, "{}\n", inset(&text::indent(raw_of("preview").unwrap_or("{}"))))?;
+            writeln!(shown, "To do exactly this, once, until {}:\n\n  {again} {}", word("expires_at"), word("confirm_token"))?;
+        }
+        Status::Ok => {
+            writeln!(shown, "{}", word("message"))?;
+            shown.push_str(&others(&members, &["status", "tool", "message", "assurance"]));
+        }
+        Status::Rejected => {
+            let detail = word("detail");
+            let reason = if detail.is_empty() { word("reason") } else { format!("{}, {detail}", word("reason")) };
+            writeln!(shown, "{} ({reason}): {}\nNothing ran and nothing was spent.", loud("rejected"), word("error"))?;
+        }
+        Status::Failed => {
+            writeln!(shown, "{} ({}): {}", loud("failed"), word("reason"), word("error"))?;
+            let effect = match text_of("effect").as_str() {
+                "none" => "nothing was changed".to_owned(),
+                "partial" => "something was changed, not everything: look before you try again".to_owned(),
+                _ => "whether anything was changed is not known: look before you try again".to_owned(),
+            };
+            writeln!(shown, "Effect: {effect}.")?;
+        }
+    }
+    Ok(shown)
+}
+
+/// The members that have no sentence of their own, as JSON.
+fn others(members: &[(String, &RawValue)], known: &[&str]) -> String {
+    let rest: Vec<String> = members.iter().filter(|(key, _)| !known.contains(&key.as_str()))
+        .map(|(key, value)| format!("{}:{}", serde_json::to_string(key).unwrap_or_default(), value.get())).collect();
+    if rest.is_empty() { String::new() } else { format!("{}\n", text::indent(&format!("{{{}}}", rest.join(",")))) }
+}
+
+/// The members of an object in their order, their values unread: a parser would round numbers.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn joins(arguments: &str, expected: &str) {
+        assert_eq!(with_token(arguments, "t", "x").unwrap(), expected);
+    }
+
+    #[test]
+    fn the_token_goes_in_and_nothing_else_changes() {
+        joins(r#"{"a":1}"#, r#"{"t":"x","a":1}"#);
+        joins(" { \"n\": 1.0e3 , \"n\": 2 }\n", "{\"t\":\"x\", \"n\": 1.0e3 , \"n\": 2 }");
+        joins("{}", r#"{"t":"x"}"#);
+        joins("{ \n}", "{\"t\":\"x\" \n}");
+        joins("null", r#"{"t":"x"}"#);
+        joins("", r#"{"t":"x"}"#);
+        joins(r#"{"t":"y"}"#, r#"{"t":"x","t":"y"}"#);
+    }
+
+    #[test]
+    fn what_was_broken_stays_broken() {
+        for broken in ["{", "{,}", "{]", "{}}", "{\"a\":1", "{\"a\"}", "{}{}", "{,\"a\":1}"] {
+            let joined = with_token(broken, "t", "x").unwrap();
+            assert!(serde_json::from_str::<serde_json::Value>(&joined).is_err(), "{joined}");
+        }
+        for other in ["[]", "\"{}\"", "1", "\u{feff}{}", "\u{a0}{}"] {
+            assert!(with_token(other, "t", "x").is_err(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_token_cannot_break_out_of_its_string() {
+        assert_eq!(with_token("{}", "t", "\",\"all\":true,\"z\":\"").unwrap(), r#"{"t":"\",\"all\":true,\"z\":\""}"#);
+    }
+
+    #[test]
+    fn a_preview_shows_everything_and_lets_nothing_through() {
+        let payload = "{\"status\":\"confirmation_required\",\"tool\":\"t\",\"summary\":\"Delete \u{1b}[2Ja\",\"preview\":{\"id\":9007199254740993,\"b\":\"\u{202e}\"},\"confirm_token\":\"cfm_x\",\"level\":\"approval_required\",\"warnings\":[\"w\\r\\u001b\"],\"expires_at\":\"2026-01-01T00:00:00Z\"}";
+        let shown = for_people(Status::ConfirmationRequired, payload, "counterfoil call t '{}' --confirm").unwrap();
+        let plain = anstream::adapter::strip_str(&shown).to_string();
+        for part in [r"Delete \e[2Ja", "9007199254740993", r"\u{202e}", r"w\r\e", "counterfoil call t '{}' --confirm cfm_x"] {
+            assert!(plain.contains(part), "{part} in {plain}");
+        }
+        assert!(!plain.contains('\u{1b}') && !plain.contains('\u{202e}'));
+    }
+}

@@ -1,0 +1,83 @@
+//! How results look to a person. Every text that is not the program's own is escaped here.
+
+use crate::text;
+use std::fmt;
+use std::io::{self, Write as _};
+
+/// Writes one line to standard output, colours only where a terminal shows them. The text is the program's own.
+pub(super) fn line(text: &str) -> io::Result<()> {
+    writeln!(anstream::stdout(), "{text}")
+}
+
+/// Writes a result to standard output with one end of line.
+pub(super) fn out(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.trim_end_matches('\n').as_bytes())?;
+    stdout.write_all(b"\n")?;
+    stdout.flush()
+}
+
+/// A remark beside a result, on standard error.
+pub(super) fn note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "note: {text}");
+}
+
+/// A text in bold.
+pub(super) fn bold(text: &str) -> String {
+    let style = anstyle::Style::new().bold();
+    format!("{style}{text}{style:#}")
+}
+
+/// A text that is to be noticed.
+pub(super) fn loud(text: &str) -> String {
+    let style = anstyle::AnsiColor::Yellow.on_default().bold();
+    format!("{style}{text}{style:#}")
+}
+
+/// Every line moved in by two spaces.
+pub(super) fn inset(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Columns of text, escaped, as wide as they need.
+pub(super) struct Table<const N: usize> {
+    rows: Vec<[String; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    pub(super) fn new(head: [&str; N]) -> Self {
+        Self { rows: vec![head.map(str::to_owned)] }
+    }
+
+    pub(super) fn row(&mut self, cells: [String; N]) {
+        self.rows.push(cells.map(|cell| text::escape(&cell).into_owned()));
+    }
+}
+
+impl<const N: usize> fmt::Display for Table<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut widths = [0; N];
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        for row in &self.rows {
+            let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+            writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_hide_nothing() {
+        let mut table = Table::new(["A", "B"]);
+        table.row(["long one".into(), "x\u{1b}[2J".into()]);
+        assert_eq!(table.to_string(), "A         B\nlong one  x\\e[2J\n");
+    }
+}

@@ -1,0 +1,119 @@
+//! `resolve`: runs that started and were never recorded. A person looks and says what became of them; nothing runs again.
+
+use super::print::{bold, inset, line, out};
+use super::{Usage, exit, log, open, owner};
+use crate::gate::{Gate, GateError, Item, ItemCursor, Progress};
+use crate::text;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+A run whose process died, or whose outcome could not be stored, may or may not have had its effect: nobody here knows.
+Identical calls are refused until it is settled. LOOK at what the tool changes before you answer.
+
+Examples:
+  counterfoil resolve                                 list them
+  counterfoil resolve 4k2j… --happened                the effect is there
+  counterfoil resolve 4k2j… --did-not --by alice      it is not; settled by alice")]
+pub(super) struct Args {
+    /// The approval id, as listed
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+    /// The effect is there
+    #[arg(long, requires = "id", conflicts_with = "did_not")]
+    happened: bool,
+    /// The effect is not there
+    #[arg(long, requires = "id")]
+    did_not: bool,
+    /// Who says so [default: the user that runs this process]
+    #[arg(long, value_name = "NAME", requires = "id")]
+    by: Option<String>,
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
+    log::start();
+    let gate = open::gate(&open::load(config)?).await?;
+    let Some(id) = &args.id else { return list(&gate, args.json).await };
+    if !args.happened && !args.did_not {
+        return Err(Usage("say what became of it: look first, then add --happened or --did-not".into()).into());
+    }
+    let by = owner(args.by.as_deref())?;
+    match gate.resolve(id, by.as_str(), args.happened).await {
+        Ok(item) if args.json => out(&json(&item).to_string())?,
+        Ok(item) => {
+            let what = if args.happened { "happened" } else { "did not happen" };
+            let id = text::escape(&item.approval_id).into_owned();
+            line(&format!("settled: {} {what} ({id}, by {})", text::escape(&item.tool), text::escape(by.as_str())))?;
+            line("Identical calls are accepted again, each with a preview and a token of its own.")?;
+        }
+        Err(GateError::Misuse(what)) => return Err(Usage(format!("{what}; `counterfoil resolve` lists what can be settled")).into()),
+        Err(e) => return Err(anyhow::anyhow!("{e}")),
+    }
+    Ok(exit::OK)
+}
+
+/// Every lost run, page after page.
+async fn unrecorded(gate: &Gate) -> anyhow::Result<Vec<Item>> {
+    const PAGE: u32 = 100;
+    let mut items: Vec<Item> = Vec::new();
+    loop {
+        let after = items.last().map(|last| ItemCursor { issued_at: last.issued_at, approval_id: last.approval_id.clone() });
+        let page = gate.unrecorded(after, PAGE).await.map_err(|e| anyhow::anyhow!("{e}"))?;
+        let last = page.is_empty();
+        items.extend(page);
+        if last {
+            return Ok(items);
+        }
+    }
+}
+
+async fn list(gate: &Gate, json_only: bool) -> anyhow::Result<u8> {
+    let items = unrecorded(gate).await?;
+    if json_only {
+        out(&serde_json::to_string_pretty(&items.iter().map(json).collect::<Vec<_>>())?)?;
+        return Ok(exit::OK);
+    }
+    let (lost, running): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| item.progress == Progress::OutcomeUnknown);
+    if lost.is_empty() {
+        line("No run is lost: there is nothing to settle.")?;
+    }
+    for item in &lost {
+        line(&bold(&format!("{}  {}", text::escape(&item.approval_id), text::escape(&item.tool))))?;
+        line(&inset(&format!("{}\nowner     {}", text::escape(&item.summary), text::escape(&item.owner))))?;
+        line(&inset(&format!("started   {}\ndeadline  {}", when(item.started_at), when(item.deadline))))?;
+        line(&inset(&format!("arguments {}", text::escape(&item.arguments))))?;
+        line("")?;
+    }
+    if !lost.is_empty() {
+        line("Each started, and nobody recorded how it ended: it may have happened or not. It is never run again.")?;
+        line("Look at what it changes, then say: counterfoil resolve ID --happened, or --did-not.")?;
+    }
+    if !running.is_empty() {
+        line(&format!("{} more may still be running: their deadline has not passed.", running.len()))?;
+    }
+    Ok(exit::OK)
+}
+
+fn when(millis: Option<u64>) -> String {
+    let time = millis.and_then(|millis| UNIX_EPOCH.checked_add(Duration::from_millis(millis)));
+    time.map_or_else(|| "unknown".into(), |time| humantime::format_rfc3339_seconds(time).to_string())
+}
+
+fn json(item: &Item) -> serde_json::Value {
+    let progress = match item.progress {
+        Progress::InFlight => "in_flight",
+        Progress::OutcomeUnknown => "outcome_unknown",
+        Progress::SettledHappened => "settled_happened",
+        Progress::SettledDidNot => "settled_did_not",
+        _ => "other",
+    };
+    serde_json::json!({
+        "approval_id": item.approval_id, "progress": progress, "owner": item.owner, "tool": item.tool,
+        "summary": item.summary, "arguments": item.arguments, "operation_id": item.operation_id,
+        "started_at": when(item.started_at), "deadline": when(item.deadline),
+    })
+}

@@ -1,0 +1,44 @@
+//! `serve`: the tools for one agent, over MCP on standard input and output.
+
+use super::{exit, log, open, owner};
+use crate::transport::mcp;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+An MCP client starts this command itself:
+  { \"mcpServers\": { \"counterfoil\": { \"command\": \"counterfoil\",
+      \"args\": [\"serve\", \"--config\", \"/path/to/counterfoil.toml\"] } } }")]
+pub(super) struct Args {
+    /// In whose name the agent calls [default: the user that runs this process]
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
+}
+
+pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
+    log::start();
+    let owner = owner(args.owner.as_deref())?;
+    let host = open::open(&open::load(config)?).await?;
+    host.keep_swept();
+    if std::io::stdin().is_terminal() {
+        let _ = writeln!(anstream::stderr(), "waiting for an MCP client on standard input; an MCP client is told to run this command itself");
+    }
+    let (input, output) = mcp::stdio();
+    tokio::select! {
+        served = mcp::serve(host.clone(), owner, input, output) => served?,
+        // What has started is not stopped: it comes to its end or its deadline, and its outcome is recorded.
+        () = stopped() => host.drain().await,
+    }
+    Ok(exit::OK)
+}
+
+/// Returns when this process is asked to stop.
+pub(super) async fn stopped() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminated) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => if interrupted.is_err() { std::future::pending().await },
+        _ = terminated.recv() => {}
+    }
+}

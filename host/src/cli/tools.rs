@@ -1,0 +1,54 @@
+//! `tools`: what an agent would be offered, and how dangerous each is.
+
+use super::print::{Table, line, out};
+use super::{exit, open};
+use crate::Level;
+use std::path::Path;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  counterfoil tools\n  counterfoil tools --json | jq '.[] | select(.needs_confirmation)'")]
+pub(super) struct Args {
+    /// Print JSON for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
+    let opened = open::open(&open::load(config)?).await?;
+    let tools = opened.host.tools();
+    if args.json {
+        let list: Vec<_> = tools.iter().map(|tool| {
+            serde_json::json!({
+                "name": tool.name, "title": tool.title, "description": tool.description,
+                "level": tool.level.name(), "declared": tool.declared.name(),
+                "needs_confirmation": tool.needs_confirmation, "plugin": tool.backend, "preview_enforced": tool.enforced,
+            })
+        }).collect();
+        out(&serde_json::to_string_pretty(&list)?)?;
+        return Ok(exit::OK);
+    }
+    let mut table = Table::new(["TOOL", "LEVEL", "PLUG-IN", "A CALL"]);
+    for tool in tools {
+        table.row([tool.name.clone(), level(tool.level, tool.declared), tool.backend.clone(), what_happens(tool.level).to_owned()]);
+    }
+    out(&table.to_string())?;
+    line("")?;
+    line("approval_required (3): the call can destroy, spend or expose. The first call changes nothing and answers with a preview")?;
+    line("and a single-use token; only a second call with the same arguments and that token runs. The token orders the two")?;
+    line("calls; it does not prove that a person agreed.")?;
+    Ok(exit::OK)
+}
+
+/// A level with where it comes from, where the operator raised it.
+pub(super) fn level(level: Level, declared: Level) -> String {
+    if level == declared { level.to_string() } else { format!("{level} (raised from {declared})") }
+}
+
+/// What a call of a tool with this ceiling does.
+pub(super) fn what_happens(level: Level) -> &'static str {
+    match level {
+        Level::Safe => "runs at once",
+        Level::Caution | Level::Review => "runs at once, logged",
+        Level::ApprovalRequired => "needs a confirmation",
+    }
+}

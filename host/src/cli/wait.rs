@@ -1,0 +1,25 @@
+//! Says what is being waited for where it takes more than a second: on standard error, on a terminal, gone when done.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Duration;
+
+/// Nothing is shown of what is done by then.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The work's result; `message` is shown while it lasts.
+pub(super) async fn wait<T: Send + 'static>(message: String, work: impl Future<Output = T> + Send + 'static) -> anyhow::Result<T> {
+    // In a task of its own: the work may keep its thread busy.
+    let mut work = tokio::spawn(work);
+    if let Ok(done) = tokio::time::timeout(PATIENCE, &mut work).await {
+        return Ok(done?);
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+        bar.set_style(style);
+    }
+    bar.set_message(message);
+    bar.enable_steady_tick(Duration::from_millis(120));
+    let done = work.await;
+    bar.finish_and_clear();
+    Ok(done?)
+}

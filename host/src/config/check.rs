@@ -1,0 +1,247 @@
+//! From what was written to what is meant: every rule that needs no loaded plug-in. Fails at the first mistake.
+
+use super::file::{AccessWord, At, File, GateTable, LimitsTable, PluginTable};
+use super::grants::Protected;
+use super::units::{Count, Length, Size};
+use super::{Config, Dirs, GateConfig, Places, PluginConfig, StoreConfig, dirs, guard};
+use crate::plugin::{Access, DirGrant, Limits, PluginOptions};
+use crate::{Error, text};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf, absolute};
+use std::time::Duration;
+
+/// Longest name of a plug-in, a tool or the confirm parameter: what clients accept.
+pub(super) const MAX_NAME: usize = 64;
+
+/// What such a name looks like.
+pub(super) const NAME_RULE: &str = "use 1 to 64 of a-z, A-Z, 0-9, _ and -";
+
+pub(super) fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+/// Reads and checks the text in `places`.
+pub(super) fn config(mut places: Places, user: &Dirs) -> Result<Config, Error> {
+    let file: File = toml::from_str(places.text()).map_err(|e| {
+        let message = advise(e.message());
+        e.span().map_or_else(|| places.error_in_file(&message), |span| places.error_at(span, &message))
+    })?;
+    // Relative to where the file really is, whatever becomes of the working directory.
+    let folder = absolute(places.file()).ok().and_then(|file| file.parent().map(Path::to_owned)).unwrap_or_default();
+    let gate = gate(&file.gate, &mut places)?;
+    let store = store(file.store.url.as_ref(), &folder, user, &mut places)?;
+    let mut plugins = Vec::with_capacity(file.plugins.len());
+    for (name, table) in &file.plugins {
+        plugins.push(plugin(name, table, &folder, &mut places)?);
+    }
+    let config = Config { gate, store, cache: Some(user.cache.clone()), plugins, places };
+    out_of_reach(&config)?;
+    Ok(config)
+}
+
+/// Completes the parser's own sentences where they only say what is wrong.
+fn advise(message: &str) -> String {
+    let message = text::escape(message.trim_end());
+    if message.starts_with("unknown field") {
+        return format!("{}: correct its spelling or take it out", message.replacen("unknown field", "unknown key", 1));
+    }
+    if let Some(field) = message.strip_prefix("missing field ") {
+        return format!("{field} is missing here: add a line {} = \"…\"", field.trim_matches('`'));
+    }
+    if message.contains("duplicate key") {
+        return format!("{message}: keep one of the two");
+    }
+    message.into_owned()
+}
+
+fn gate(table: &GateTable, places: &mut Places) -> Result<GateConfig, Error> {
+    let mut config = GateConfig::default();
+    if let Some(name) = &table.confirm_parameter {
+        places.note("gate.confirm_parameter", name.span());
+        if !is_name(name.value()) {
+            return Err(places.error_at(name.span(), &format!("this cannot be the name of an argument: {NAME_RULE}")));
+        }
+        config.confirm_parameter = Some(name.value().clone());
+    }
+    macro_rules! take {
+        ($read:ident: $($name:ident),+) => { $(config.$name = $read(table.$name.as_ref(), concat!("gate.", stringify!($name)), places)?;)+ };
+    }
+    take!(time: ttl, replay_window, tombstone, recent_window);
+    take!(small_size: max_arguments, max_plan, max_precondition, max_outcome, max_output);
+    take!(count: max_depth, max_number, max_exponent, pending_per_owner, pending_in_all);
+    if config.ttl.is_some_and(|ttl| !(Duration::from_secs(15)..=Duration::from_hours(1)).contains(&ttl)) {
+        return Err(places.error("gate.ttl", "a token lives from 15 s to 1 h: write for instance ttl = \"5m\""));
+    }
+    Ok(config)
+}
+
+fn time(value: Option<&At<Length>>, path: &str, places: &mut Places) -> Result<Option<Duration>, Error> {
+    Ok(value.map(|value| {
+        places.note(path, value.span());
+        value.value().0
+    }))
+}
+
+fn size(value: Option<&At<Size>>, path: &str, places: &mut Places) -> Result<Option<u64>, Error> {
+    Ok(value.map(|value| {
+        places.note(path, value.span());
+        value.value().0
+    }))
+}
+
+fn small_size(value: Option<&At<Size>>, path: &str, places: &mut Places) -> Result<Option<u32>, Error> {
+    let Some(bytes) = size(value, path, places)? else { return Ok(None) };
+    u32::try_from(bytes).map(Some).map_err(|_| places.error(path, "larger than the gate can count: write less than 4 GiB"))
+}
+
+fn count(value: Option<&At<Count>>, path: &str, places: &mut Places) -> Result<Option<u32>, Error> {
+    Ok(value.map(|value| {
+        places.note(path, value.span());
+        value.value().0
+    }))
+}
+
+fn store(url: Option<&At<String>>, folder: &Path, user: &Dirs, places: &mut Places) -> Result<StoreConfig, Error> {
+    let Some(url) = url else { return Ok(StoreConfig::Sqlite(user.state.join("state.db"))) };
+    places.note("store.url", url.span());
+    let file = match url.value().as_str() {
+        "memory:" => return Ok(StoreConfig::Memory),
+        text => text.strip_prefix("sqlite:").filter(|file| !file.is_empty() && !file.starts_with(':') && !file.starts_with("//")),
+    };
+    let Some(file) = file else {
+        return Err(places.error("store.url", "this is no store: write \"sqlite:FILE\" or \"memory:\""));
+    };
+    let file = folder.join(file);
+    let parent = file.parent().unwrap_or(folder);
+    if !parent.is_dir() {
+        return Err(places.error("store.url", &format!("the directory {} does not exist: make it, or name another file", shown(parent))));
+    }
+    if file.is_dir() {
+        return Err(places.error("store.url", &format!("{} is a directory: name a file in it", shown(&file))));
+    }
+    Ok(StoreConfig::Sqlite(file))
+}
+
+fn plugin(name: &toml::Spanned<String>, at: &At<PluginTable>, folder: &Path, places: &mut Places) -> Result<PluginConfig, Error> {
+    let (key, table) = (name.span(), at.value());
+    let name = name.get_ref();
+    if !is_name(name) {
+        return Err(places.error_at(key, &format!("this cannot be the name of a plug-in: {NAME_RULE}")));
+    }
+    let path = format!("plugins.{name}");
+    places.note(&path, key);
+    places.note(format!("{path}.source"), table.source.span());
+    let source = folder.join(table.source.value());
+    let found = source.metadata().map_err(|e| {
+        places.error(&format!("{path}.source"), &format!("the plug-in file {} cannot be read ({}): correct the path", shown(&source), e.kind()))
+    })?;
+    if !found.is_file() {
+        return Err(places.error(&format!("{path}.source"), &format!("{} is not a file: name the component file", shown(&source))));
+    }
+    if let Some(what) = guard::open_to_others(&found) {
+        let message = format!("{} {what}: whoever writes it decides what runs; {}", shown(&source), guard::remedy(&source, &found));
+        return Err(places.error(&format!("{path}.source"), &message));
+    }
+    let mut options = PluginOptions::new(name);
+    options.limits = limits(&table.limits, &path, places)?;
+    if let Some(tools) = &table.tools {
+        let mut seen = BTreeSet::new();
+        for tool in tools {
+            places.note(format!("{path}.tools.{}", tool.value()), tool.span());
+            if !seen.insert(tool.value().clone()) {
+                return Err(places.error_at(tool.span(), "this tool is listed twice: keep one of the two"));
+            }
+        }
+        options.tools = Some(tools.iter().map(|tool| tool.value().clone()).collect());
+    }
+    for (own, listed) in &table.rename {
+        places.note(format!("{path}.rename.{}", own.get_ref()), own.span());
+        if !is_name(listed.value()) {
+            return Err(places.error_at(listed.span(), &format!("this cannot be the name of a tool: {NAME_RULE}")));
+        }
+        options.rename.insert(own.get_ref().clone(), listed.value().clone());
+    }
+    for (number, dir) in table.dirs.iter().enumerate() {
+        let grant = grant(dir, &options.dirs, folder, places)?;
+        places.note(format!("{path}.dirs.{number}"), dir.value().host.span());
+        options.dirs.push(grant);
+    }
+    let mut levels = BTreeMap::new();
+    for (own, level) in &table.levels {
+        places.note(format!("{path}.levels.{}", own.get_ref()), own.span());
+        levels.insert(own.get_ref().clone(), level.value().0);
+    }
+    Ok(PluginConfig { name: name.clone(), source, options, levels })
+}
+
+fn grant(at: &At<super::file::DirTable>, others: &[DirGrant], folder: &Path, places: &Places) -> Result<DirGrant, Error> {
+    let dir = at.value();
+    let host = folder.join(dir.host.value());
+    if dir.host.value().is_empty() || !host.is_dir() {
+        return Err(places.error_at(dir.host.span(), &format!("the directory {} does not exist: make it, or correct the path", shown(&host))));
+    }
+    let guest = dir.guest.value();
+    let parts = guest.strip_prefix('/').map(|rest| rest.split('/'));
+    let fits = parts.is_some_and(|mut parts| guest == "/" || parts.all(|part| !matches!(part, "" | "." | "..") && !part.contains(char::is_control)));
+    if !fits {
+        return Err(places.error_at(dir.guest.span(), "this is no path for a plug-in: write for instance \"/files\""));
+    }
+    if others.iter().any(|other| other.guest == *guest) {
+        return Err(places.error_at(dir.guest.span(), "another directory has this path already: write another path"));
+    }
+    let access = match dir.access {
+        AccessWord::ReadOnly => Access::ReadOnly,
+        AccessWord::ReadWrite => Access::ReadWrite,
+    };
+    let host = host.canonicalize().map_err(|e| places.error_at(dir.host.span(), &format!("{} cannot be opened ({})", shown(&host), e.kind())))?;
+    Ok(DirGrant { host, guest: guest.clone(), access })
+}
+
+fn limits(table: &LimitsTable, path: &str, places: &mut Places) -> Result<Limits, Error> {
+    let mut limits = Limits::default();
+    macro_rules! take {
+        ($read:ident: $($name:ident),+) => { $(
+            if let Some(value) = $read(table.$name.as_ref(), &format!("{path}.limits.{}", stringify!($name)), places)? { limits.$name = value; }
+        )+ };
+    }
+    take!(time: preview, execute);
+    take!(size: memory, output, log);
+    take!(count: max_concurrent);
+    Ok(limits)
+}
+
+/// Refuses grants that reach the program's own files: configuration, store, cache, plug-in files, the program itself.
+fn out_of_reach(config: &Config) -> Result<(), Error> {
+    let mut protected = Protected::default();
+    protected.add("the configuration", config.places.file());
+    if let StoreConfig::Sqlite(file) = &config.store {
+        // SQLite's own companions stand beside the file, and with them whoever could put them there first.
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let mut name = file.clone().into_os_string();
+            name.push(suffix);
+            protected.add("the store", &PathBuf::from(name));
+        }
+    }
+    if let Some(cache) = &config.cache {
+        protected.add("the cache of compiled plug-ins", cache);
+    }
+    for plugin in &config.plugins {
+        protected.add("a plug-in file", &plugin.source);
+    }
+    if let Some(program) = dirs::program() {
+        protected.add_readable("the program", &program);
+    }
+    for plugin in &config.plugins {
+        for (number, dir) in plugin.options.dirs.iter().enumerate() {
+            if let Some(what) = protected.reached(&dir.host, dir.access) {
+                let message = format!("this directory reaches {}: grant one that holds the plug-in's data and nothing else", text::escape(&what));
+                return Err(config.places.error(&format!("plugins.{}.dirs.{number}", plugin.name), &message));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn shown(path: &Path) -> String {
+    text::escape(&path.display().to_string()).into_owned()
+}

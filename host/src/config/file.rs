@@ -1,0 +1,162 @@
+//! The configuration as it is written: the shape of the TOML, every key of it. Unknown keys are errors.
+
+use super::units::{Count, Length, LevelWord, Size};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use toml::Spanned;
+
+/// A value and where it stands.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct At<T>(Spanned<T>);
+
+impl<T> At<T> {
+    pub(super) fn value(&self) -> &T {
+        self.0.get_ref()
+    }
+    pub(super) fn span(&self) -> Range<usize> {
+        self.0.span()
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for At<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
+/// A table whose keys are names of the operator's choice.
+pub(super) type Named<T> = BTreeMap<Spanned<String>, T>;
+
+/// The configuration of the `counterfoil` program. Paths are relative to this file.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "counterfoil.toml")]
+pub(super) struct File {
+    /// The contract: times and limits.
+    pub gate: GateTable,
+    /// Where confirmations are kept.
+    pub store: StoreTable,
+    /// The plug-ins, each under a name of your choice.
+    #[schemars(with = "BTreeMap<String, PluginTable>")]
+    pub plugins: Named<At<PluginTable>>,
+}
+
+/// The contract: times and limits.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct GateTable {
+    /// Life of a token: 15 s to 1 h. Default: "5m".
+    pub ttl: Option<At<Length>>,
+    /// The argument in which callers give the token back. Default: "confirm_token".
+    pub confirm_parameter: Option<At<String>>,
+    /// How long an outcome is replayed, from completion. Default: "5m".
+    pub replay_window: Option<At<Length>>,
+    /// How long a spent or expired token is still told apart from an unknown one. Default: "24h".
+    pub tombstone: Option<At<Length>>,
+    /// How far back an identical completed call is mentioned in a new preview.
+    pub recent_window: Option<At<Length>>,
+    /// Size of the arguments of a call. Default: "256 KiB".
+    pub max_arguments: Option<At<Size>>,
+    /// Nesting of arguments, at most 512. Default: 64.
+    pub max_depth: Option<At<Count>>,
+    /// Characters of one number. Default: 1024.
+    pub max_number: Option<At<Count>>,
+    /// Magnitude of a number's decimal exponent. Default: 9999.
+    pub max_exponent: Option<At<Count>>,
+    /// Size of a plan. Default: "64 KiB".
+    pub max_plan: Option<At<Size>>,
+    /// Size of what a plan rests on. Default: "1 KiB".
+    pub max_precondition: Option<At<Size>>,
+    /// Size of an outcome that is kept for replay, as encoded. Default: "384 KiB".
+    pub max_outcome: Option<At<Size>>,
+    /// Size of an outcome that is delivered at all. Default: "8 MiB".
+    pub max_output: Option<At<Size>>,
+    /// Confirmations that may wait for one owner. Default: 32.
+    pub pending_per_owner: Option<At<Count>>,
+    /// Confirmations that may wait in all. Default: 10000.
+    pub pending_in_all: Option<At<Count>>,
+}
+
+/// Where confirmations are kept.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct StoreTable {
+    /// "sqlite:FILE" or "memory:". Default: an SQLite file in your state directory.
+    pub url: Option<At<String>>,
+}
+
+/// One plug-in: its file, and what it may do.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PluginTable {
+    /// The component file.
+    pub source: At<String>,
+    /// The plug-in's own names of the tools to list. Default: all. Others are unknown tools.
+    pub tools: Option<Vec<At<String>>>,
+    /// Directories that the plug-in may use. Default: none.
+    #[serde(default)]
+    pub dirs: Vec<At<DirTable>>,
+    /// New names by the plug-in's own names.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub rename: Named<At<String>>,
+    /// Levels by the plug-in's own names of tools. They raise what the tools declare.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, LevelWord>")]
+    pub levels: Named<At<LevelWord>>,
+    /// Limits of each call.
+    #[serde(default)]
+    pub limits: LimitsTable,
+}
+
+/// A directory that a plug-in may use.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DirTable {
+    /// The directory on this machine.
+    pub host: At<String>,
+    /// Its path inside the plug-in, such as "/files".
+    pub guest: At<String>,
+    /// What the plug-in may do there. Previews and safe tools only ever read.
+    #[serde(default)]
+    pub access: AccessWord,
+}
+
+/// What a plug-in may do in a directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum AccessWord {
+    /// Read only.
+    #[default]
+    ReadOnly,
+    /// Read, create, change and delete.
+    ReadWrite,
+}
+
+/// Limits of each call of a plug-in.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct LimitsTable {
+    /// How long a preview may take. Default: "5s".
+    pub preview: Option<At<Length>>,
+    /// How long a run may take. Default: "30s".
+    pub execute: Option<At<Length>>,
+    /// Memory of one call. Default: "256 MiB".
+    pub memory: Option<At<Size>>,
+    /// Size of what one call may return. Default: "8 MiB".
+    pub output: Option<At<Size>>,
+    /// Size of what is kept of the standard output and error of one call.
+    pub log: Option<At<Size>>,
+    /// How many calls with write grants may run at once. Default: 1.
+    pub max_concurrent: Option<At<Count>>,
+}

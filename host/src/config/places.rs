@@ -1,0 +1,112 @@
+//! Where each value of a configuration was written, so that a mistake that is found late still names its line.
+
+use crate::text;
+use crate::{Error, ErrorKind};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// A configuration file's text, and the places of its values by dotted path (`plugins.files.levels.write_file`).
+#[derive(Clone, Default)]
+pub struct Places {
+    file: PathBuf,
+    text: String,
+    spans: BTreeMap<String, Range<usize>>,
+}
+
+impl std::fmt::Debug for Places {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Places({})", self.file.display())
+    }
+}
+
+impl Places {
+    pub(super) fn new(file: PathBuf, text: String) -> Self {
+        Self { file, text, spans: BTreeMap::new() }
+    }
+
+    /// The file that was read. Empty for a configuration that was made in code.
+    pub fn file(&self) -> &std::path::Path {
+        &self.file
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn note(&mut self, path: impl Into<String>, span: Range<usize>) {
+        self.spans.insert(path.into(), span);
+    }
+
+    /// Whether something was written at `path`.
+    pub fn has(&self, path: &str) -> bool {
+        self.spans.contains_key(path)
+    }
+
+    /// An error about the value at `path`, or about the nearest table around it that has a place.
+    pub fn error(&self, path: &str, message: &str) -> Error {
+        let mut part = path;
+        loop {
+            if let Some(span) = self.spans.get(part) {
+                return self.error_at(span.clone(), message);
+            }
+            match part.rsplit_once('.') {
+                Some((outer, _)) => part = outer,
+                None => return self.error_in_file(message),
+            }
+        }
+    }
+
+    /// An error about the file as a whole.
+    pub(super) fn error_in_file(&self, message: &str) -> Error {
+        let file = self.file.display().to_string();
+        Error::new(ErrorKind::Config, if file.is_empty() { message.to_owned() } else { format!("{}: {message}", text::escape(&file)) })
+    }
+
+    /// An error about a stretch of the file, with the line it begins in.
+    pub(super) fn error_at(&self, span: Range<usize>, message: &str) -> Error {
+        Error::new(ErrorKind::Config, self.excerpt(span, message))
+    }
+
+    fn excerpt(&self, span: Range<usize>, message: &str) -> String {
+        let start = span.start.min(self.text.len());
+        let before = self.text.get(..start).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let number = before.bytes().filter(|b| *b == b'\n').count() + 1;
+        let rest = self.text.get(line_start..).unwrap_or_default();
+        let line = rest.lines().next().unwrap_or_default();
+        let (head, tail) = line.split_at_checked(start - line_start).unwrap_or((line, ""));
+        let marked = tail.split_at_checked(span.end.saturating_sub(start)).map_or(tail, |(marked, _)| marked);
+        // Both are measured as they are shown: tabs and hidden characters take the room of their escapes.
+        let width = |part: &str| text::escape(part).chars().count();
+        let margin = number.to_string().len();
+        let mut shown = format!("{}:{number}:{}: {message}", text::escape(&self.file.display().to_string()), width(head) + 1);
+        let _ = write!(shown, "\n{:margin$} |\n{number} | {}", "", text::escape(line));
+        let _ = write!(shown, "\n{:margin$} | {:indent$}{}", "", "", "^".repeat(width(marked).max(1)), indent = width(head));
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_shows_its_line_and_marks_the_value() {
+        let mut places = Places::new("a.toml".into(), "[gate]\nttl = \"5s\"\n".into());
+        places.note("gate.ttl", 13..17);
+        let expected = "a.toml:2:7: too short\n  |\n2 | ttl = \"5s\"\n  |       ^^^^";
+        assert_eq!(places.error("gate.ttl", "too short").to_string(), expected);
+        assert_eq!(places.error("gate.ttl.deeper", "too short").to_string(), expected);
+        assert_eq!(places.error("store", "x").to_string(), "a.toml: x");
+    }
+
+    #[test]
+    fn a_place_at_the_end_or_out_of_the_file_is_shown_all_the_same() {
+        let places = Places::new("a.toml".into(), "é\n".into());
+        assert!(places.error_at(3..9, "x").to_string().starts_with("a.toml:2:1: x"));
+        assert!(places.error_at(99..100, "x").to_string().starts_with("a.toml:2:1: x"));
+        assert!(places.error_at(1..2, "x").to_string().starts_with("a.toml:1:"));
+    }
+}

@@ -1,0 +1,203 @@
+//! Makes text safe to show to a person. Cuts nothing, hides nothing, and lets nothing repaint a terminal.
+//!
+//! Whatever comes from a plug-in or a caller passes through here before somebody reads it: a character that moves the
+//! cursor, turns the direction of writing or has no width is shown by its code point instead.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// The same text with every control, direction mark and invisible character written as `\u{…}`; line ends, tabs and the
+/// escape character have their usual short forms.
+///
+/// ```
+/// use counterfoil::text::escape;
+/// assert_eq!(escape("naïve — 7 €"), "naïve — 7 €");
+/// assert_eq!(escape("a\r\u{1b}[2K\u{202e}b"), r"a\r\e[2K\u{202e}b");
+/// ```
+pub fn escape(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push_str(r"\n"),
+            '\r' => shown.push_str(r"\r"),
+            '\t' => shown.push_str(r"\t"),
+            '\u{1b}' => shown.push_str(r"\e"),
+            c if hidden(c) => {
+                let _ = write!(shown, r"\u{{{:x}}}", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a person would not see this character, or would see something else moved by it: C0, C1, and what Unicode lists
+/// as format characters, default-ignorable code points and line separators.
+fn hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(u32::from(c),
+            0xAD | 0x34F | 0x600..=0x605 | 0x61C | 0x6DD | 0x70F | 0x890..=0x891 | 0x8E2
+            | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F
+            | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x2800
+            | 0x3164 | 0xFE00..=0xFE0F | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB
+            | 0x110BD | 0x110CD | 0x13430..=0x1343F | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A
+            | 0xE0000..=0xE0FFF)
+}
+
+/// The text without confirmation tokens: each stands as `cfm_…`. A net under messages that quote what somebody typed.
+///
+/// ```
+/// use counterfoil::text::mask;
+/// assert_eq!(mask("unexpected 'cfm_abcdefghijklmnopqrstuvwx'"), "unexpected 'cfm_…'");
+/// ```
+pub fn mask(text: &str) -> Cow<'_, str> {
+    const MARK: &str = "cfm_";
+    if !text.contains(MARK) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut parts = text.split(MARK);
+    shown.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+        shown.push_str(MARK);
+        // A dozen characters and more are a token or most of one; `cfm_` in prose stays as it is.
+        if part.len() - rest.len() >= 12 {
+            shown.push('…');
+            shown.push_str(rest);
+        } else {
+            shown.push_str(part);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// One JSON value laid out over lines, two spaces a level, every string and number spelt as it was, and escaped.
+///
+/// Takes valid JSON; of anything else it shows the same characters, less readably. Unlike a parser it cannot round a
+/// number or drop a key on the way.
+pub fn indent(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len() * 2);
+    let mut depth = 0_usize;
+    let mut characters = json.chars().peekable();
+    let line = |shown: &mut String, depth: usize| {
+        shown.push('\n');
+        shown.extend(std::iter::repeat_n("  ", depth));
+    };
+    while let Some(c) = characters.next() {
+        match c {
+            '"' => {
+                let mut string = String::from(c);
+                while let Some(c) = characters.next() {
+                    string.push(c);
+                    match c {
+                        '\\' => string.extend(characters.next()),
+                        '"' => break,
+                        _ => {}
+                    }
+                }
+                shown.push_str(&escape(&string));
+            }
+            '{' | '[' => {
+                let end = if c == '{' { '}' } else { ']' };
+                shown.push(c);
+                while characters.next_if(|c| c.is_ascii_whitespace()).is_some() {}
+                if characters.next_if_eq(&end).is_some() {
+                    shown.push(end);
+                } else {
+                    depth += 1;
+                    line(&mut shown, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut shown, depth);
+                shown.push(c);
+            }
+            ',' => {
+                shown.push(c);
+                line(&mut shown, depth);
+            }
+            ':' => shown.push_str(": "),
+            c if c.is_ascii_whitespace() => {}
+            c => shown.push_str(&escape(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    shown
+}
+
+/// A word or more as one argument of a POSIX shell.
+pub fn shell(text: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&b);
+    if !text.is_empty() && text.bytes().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A number of bytes for people: exact, and rounded where it is large.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match UNITS.iter().find(|(size, _)| count >= *size && count.is_multiple_of(*size)) {
+        Some((size, unit)) => format!("{} {unit}", count / size),
+        None => format!("{count} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn shows(text: &str, expected: &str) {
+        assert_eq!(escape(text), expected);
+    }
+
+    #[test]
+    fn what_repaints_a_terminal_is_shown_by_its_code() {
+        shows("plain", "plain");
+        shows("\u{1b}[31mred\u{7}", r"\e[31mred\u{7}");
+        shows("\u{9b}2J", r"\u{9b}2J");
+        shows("a\u{0}b\u{7f}", r"a\u{0}b\u{7f}");
+        shows("ok\u{2028}x\u{2029}\u{85}", r"ok\u{2028}x\u{2029}\u{85}");
+        shows("\u{202e}txt.exe\u{202c}\u{2066}\u{2069}", r"\u{202e}txt.exe\u{202c}\u{2066}\u{2069}");
+        shows("a\u{200b}\u{200d}\u{feff}\u{2060}\u{ad}b", r"a\u{200b}\u{200d}\u{feff}\u{2060}\u{ad}b");
+        shows("\u{e0041}\u{e007f}\u{fe0f}\u{e01ef}", r"\u{e0041}\u{e007f}\u{fe0f}\u{e01ef}");
+        shows("\u{3164}\u{115f}\u{61c}\u{180e}", r"\u{3164}\u{115f}\u{61c}\u{180e}");
+        shows("日本語 é ẞ 🦀 עברית", "日本語 é ẞ 🦀 עברית");
+    }
+
+    #[test]
+    fn json_is_laid_out_without_being_read() {
+        let json = r#"{"n":9007199254740993,"e":{},"l":[1,{"a":"x,\"}"}],"z":[ ]}"#;
+        let expected = "{\n  \"n\": 9007199254740993,\n  \"e\": {},\n  \"l\": [\n    1,\n    {\n      \"a\": \"x,\\\"}\"\n    }\n  ],\n  \"z\": []\n}";
+        assert_eq!(indent(json), expected);
+        assert_eq!(indent("{\"a\":\"\u{202e}\"}"), "{\n  \"a\": \"\\u{202e}\"\n}");
+        assert_eq!(indent("{\"a"), "{\n  \"a");
+        assert_eq!(indent("]]"), "\n]\n]");
+    }
+
+    #[test]
+    fn a_token_is_masked_wherever_it_stands() {
+        let token = "cfm_abcdefghijklmnopqrstuvwx";
+        assert_eq!(mask(&format!("{token}{token} and cfm_ itself")), "cfm_…cfm_… and cfm_ itself");
+        assert_eq!(mask("cfm_ABCDEFGHIJKLMNOP!"), "cfm_…!");
+    }
+
+    #[test]
+    fn a_shell_reads_back_what_was_quoted() {
+        assert_eq!(shell("a/b-c"), "a/b-c");
+        assert_eq!(shell(""), "''");
+        assert_eq!(shell(r#"{"it's":1}"#), r#"'{"it'\''s":1}'"#);
+    }
+
+    #[test]
+    fn sizes_are_exact() {
+        assert_eq!(bytes(0), "0 bytes");
+        assert_eq!(bytes(262_144), "256 KiB");
+        assert_eq!(bytes(262_145), "262145 bytes");
+    }
+}

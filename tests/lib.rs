@@ -1,5 +1,7 @@
 //! What the tests share.
 
+pub mod program;
+
 use std::path::{Path, PathBuf};
 
 pub mod runners;

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod canonical_vectors;
+mod cli;
+mod config;
 mod files_plugin;
 mod model;
 mod vectors;

@@ -1,0 +1,315 @@
+//! Configurations: each mistake with its line and what to do; each good form with what it means.
+
+use counterfoil::config::{Admitted, Config, StoreConfig};
+use counterfoil::plugin::Access;
+use counterfoil::tool::Declaration;
+use counterfoil::{ErrorKind, Level};
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A folder with everything that a configuration can name.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        for dir in ["own", "own/inner", "workspace", "workspace/inner", "other", "plugs"] {
+            std::fs::create_dir(place.at(dir)).unwrap();
+        }
+        for file in ["own/files.wasm", "own/other.wasm", "plugs/plug.wasm"] {
+            std::fs::write(place.at(file), "").unwrap();
+        }
+        symlink(place.at("own"), place.at("workspace-link")).unwrap();
+        place
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.0.path().join(path)
+    }
+
+    fn load(&self, toml: impl AsRef<[u8]>) -> Result<Config, counterfoil::Error> {
+        let file = self.at("own/counterfoil.toml");
+        std::fs::write(&file, toml).unwrap();
+        Config::load(&file)
+    }
+}
+
+#[track_caller]
+fn refused(toml: &str, line: usize, words: &[&str]) {
+    let place = Place::new();
+    let error = place.load(toml).expect_err("refused").to_string();
+    let start = format!("{}:{line}:", place.at("own/counterfoil.toml").display());
+    assert!(error.starts_with(&start), "line {line} for {toml}\n{error}");
+    for word in words {
+        assert!(error.contains(word), "{word:?} is missing in:\n{error}");
+    }
+}
+
+#[track_caller]
+fn accepted(toml: &str) -> Config {
+    Place::new().load(toml).expect("accepted")
+}
+
+/// A plug-in with these further lines.
+fn files(rest: &str) -> String {
+    format!("[plugins.files]\nsource = \"files.wasm\"\n{rest}")
+}
+
+#[test]
+fn an_unknown_key_is_refused_wherever_it_stands() {
+    refused("[gates]\n", 1, &["unknown key `gates`", "spelling", "`gate`"]);
+    refused("[gate]\n\ntttl = \"5m\"\n", 3, &["unknown key `tttl`", "`ttl`"]);
+    refused("[store]\nfile = \"x\"\n", 2, &["unknown key"]);
+    refused(&files("tool = [\"a\"]\n"), 3, &["unknown key `tool`"]);
+    refused(&files("dirs = [{ host = \"../workspace\", guest = \"/f\", write = true }]\n"), 3, &["unknown key `write`"]);
+    refused(&files("[plugins.files.limits]\nmemroy = 1\n"), 4, &["unknown key `memroy`"]);
+    refused(&files("[plugin.other]\nsource = \"other.wasm\"\n"), 3, &["unknown key `plugin`"]);
+}
+
+#[test]
+fn what_is_no_toml_is_refused_at_its_line() {
+    refused("[gate]\nttl = \"5m\n", 2, &["string"]);
+    refused("[gate]\nttl = \"5m\"\nttl = \"6m\"\n", 3, &["duplicate key", "keep one"]);
+    refused("[gate]\n[gate]\n", 2, &["keep one"]);
+    refused("plugins = 3\n", 1, &["expected a map"]);
+    refused("[plugins.files]\n", 1, &["`source` is missing"]);
+    refused("\u{202e}x = 1\n", 1, &["\\u{202e}"]);
+}
+
+#[test]
+fn a_time_is_a_length_with_its_unit_within_its_range() {
+    refused("[gate]\nttl = 300\n", 2, &["length of time in quotes"]);
+    refused("[gate]\nttl = \"five\"\n", 2, &["no length of time", "\"5m\""]);
+    refused("[gate]\nttl = \"14s\"\n", 2, &["15 s to 1 h"]);
+    refused("[gate]\nttl = \"61m\"\n", 2, &["15 s to 1 h"]);
+    refused("[gate]\nreplay_window = \"0s\"\n", 2, &["zero"]);
+    refused("[gate]\ntombstone = \"10 years\"\n", 2, &["longer than a year"]);
+    refused("[gate]\nrecent_window = \"1500us\"\n", 2, &["millisecond"]);
+    for (ttl, seconds) in [("15s", 15), ("1h", 3600), ("1m 30s", 90)] {
+        assert_eq!(accepted(&format!("[gate]\nttl = \"{ttl}\"\n")).gate.ttl, Some(Duration::from_secs(seconds)));
+    }
+}
+
+#[test]
+fn a_limit_is_above_zero() {
+    for key in ["max_depth", "max_number", "max_exponent", "pending_per_owner", "pending_in_all", "max_arguments", "max_plan", "max_outcome"] {
+        refused(&format!("[gate]\n{key} = 0\n"), 2, &["zero"]);
+        refused(&format!("[gate]\n{key} = -1\n"), 2, &[]);
+    }
+    for key in ["memory = 0", "output = \"0 KiB\"", "preview = \"0s\"", "execute = \"0ms\"", "max_concurrent = 0", "log = 0"] {
+        refused(&files(&format!("[plugins.files.limits]\n{key}\n")), 4, &["zero"]);
+    }
+}
+
+#[test]
+fn a_size_is_a_number_or_has_a_binary_unit() {
+    refused("[gate]\nmax_arguments = \"256 KB\"\n", 2, &["KiB"]);
+    refused("[gate]\nmax_arguments = \"big\"\n", 2, &["no size"]);
+    refused("[gate]\nmax_arguments = \"4 GiB\"\n", 2, &["less than 4 GiB"]);
+    refused("[gate]\nmax_arguments = \"99999999999999 GiB\"\n", 2, &["no size"]);
+    for (size, bytes) in [("65536", 65_536), ("\"64 KiB\"", 65_536), ("\"1MiB\"", 1 << 20), ("\"512 B\"", 512), ("\"512\"", 512)] {
+        assert_eq!(accepted(&format!("[gate]\nmax_arguments = {size}\n")).gate.max_arguments, Some(bytes));
+    }
+    let config = accepted(&files("[plugins.files.limits]\nmemory = \"1 GiB\"\nexecute = \"2m\"\nmax_concurrent = 4\n"));
+    let limits = &config.plugins[0].options.limits;
+    assert_eq!((limits.memory, limits.execute, limits.max_concurrent), (1 << 30, Duration::from_secs(120), 4));
+    assert_eq!(limits.preview, Duration::from_secs(5));
+}
+
+#[test]
+fn the_confirm_parameter_is_a_name() {
+    let long = "a".repeat(65);
+    for bad in ["", "a b", "é", "a.b", &long] {
+        refused(&format!("[gate]\nconfirm_parameter = \"{bad}\"\n"), 2, &["1 to 64"]);
+    }
+    let config = accepted("[gate]\nconfirm_parameter = \"_confirmation_token\"\n");
+    assert_eq!(config.gate.confirm_parameter.as_deref(), Some("_confirmation_token"));
+}
+
+#[test]
+fn a_store_is_a_file_beside_the_configuration_or_memory() {
+    for bad in ["", "sqlite:", "sqlite::memory:", "sqlite://x", "postgres://x", "memory", "state.db"] {
+        refused(&format!("[store]\nurl = \"{bad}\"\n"), 2, &["sqlite:FILE", "memory:"]);
+    }
+    refused("[store]\nurl = \"sqlite:none/state.db\"\n", 2, &["does not exist"]);
+    refused("[store]\nurl = \"sqlite:inner\"\n", 2, &["is a directory"]);
+    let place = Place::new();
+    assert_eq!(place.load("[store]\nurl = \"sqlite:state.db\"\n").unwrap().store, StoreConfig::Sqlite(place.at("own/state.db")));
+    assert_eq!(accepted("[store]\nurl = \"memory:\"\n").store, StoreConfig::Memory);
+    let StoreConfig::Sqlite(default) = accepted("").store else { panic!("memory by default") };
+    assert!(default.ends_with("counterfoil/state.db"), "{}", default.display());
+}
+
+#[test]
+fn a_plugin_has_a_name_and_a_file() {
+    refused("[plugins.\"a b\"]\nsource = \"files.wasm\"\n", 1, &["name of a plug-in", "1 to 64"]);
+    refused("[plugins.files]\nsource = \"none.wasm\"\n", 2, &["none.wasm", "cannot be read", "correct the path"]);
+    refused("[plugins.files]\nsource = \"inner\"\n", 2, &["not a file"]);
+    let place = Place::new();
+    let config = place.load(files("")).unwrap();
+    assert_eq!(config.plugins[0].source, place.at("own/files.wasm"));
+    assert!(config.plugins[0].options.dirs.is_empty() && config.plugins[0].options.tools.is_none());
+}
+
+#[test]
+fn a_directory_exists_and_has_a_path_of_its_own() {
+    let dirs = |host: &str, guest: &str| files(&format!("dirs = [{{ host = \"{host}\", guest = \"{guest}\" }}]\n"));
+    refused(&dirs("../none", "/f"), 3, &["does not exist", "make it"]);
+    refused(&dirs("files.wasm", "/f"), 3, &["does not exist"]);
+    refused(&dirs("", "/f"), 3, &["does not exist"]);
+    for guest in ["", "f", "/f/../g", "/f//g", "/f/", "./f", "/f/."] {
+        refused(&dirs("../workspace", guest), 3, &["/files"]);
+    }
+    let two = "dirs = [\n{ host = \"../workspace\", guest = \"/f\" },\n{ host = \"../other\", guest = \"/f\" },\n]\n";
+    refused(&files(two), 5, &["another path"]);
+    refused(&files("dirs = [{ host = \"../workspace\", guest = \"/f\", access = \"write\" }]\n"), 3, &["read-write"]);
+    let place = Place::new();
+    let config = place.load(dirs("../workspace", "/f")).unwrap();
+    let dir = &config.plugins[0].options.dirs[0];
+    assert_eq!((&dir.host, dir.guest.as_str(), dir.access), (&place.at("workspace").canonicalize().unwrap(), "/f", Access::ReadOnly));
+}
+
+#[test]
+fn a_grant_that_reaches_the_programs_own_files_is_refused() {
+    let dirs = |host: &str| files(&format!("dirs = [{{ host = \"{host}\", guest = \"/f\" }}]\n"));
+    refused(&dirs("."), 3, &["the configuration", "counterfoil.toml"]);
+    refused(&dirs(".."), 3, &["the configuration"]);
+    refused(&dirs("/"), 3, &["reaches"]);
+    refused(&dirs("../workspace-link"), 3, &["the configuration"]);
+    refused(&dirs("/proc"), 3, &["/proc"]);
+    let store = |url: &str| format!("[store]\nurl = \"sqlite:{url}\"\n{}", dirs("../workspace"));
+    refused(&store("../workspace/state.db"), 5, &["the store", "state.db"]);
+    refused(&store("../workspace/inner/state.db"), 5, &["the store"]);
+    // A grant of one plug-in, and the file of another.
+    let two = format!("{}[plugins.plug]\nsource = \"../plugs/plug.wasm\"\n", dirs("../plugs"));
+    refused(&two, 3, &["a plug-in file", "plug.wasm"]);
+    accepted(&dirs("inner"));
+    accepted(&store("../other/state.db"));
+}
+
+#[test]
+fn a_grant_to_write_the_program_is_refused() {
+    let program = std::env::current_exe().unwrap();
+    let grant = |access: &str| {
+        let host = program.parent().unwrap().display();
+        files(&format!("dirs = [{{ host = \"{host}\", guest = \"/f\", access = \"{access}\" }}]\n"))
+    };
+    refused(&grant("read-write"), 3, &["the program"]);
+    accepted(&grant("read-only"));
+}
+
+#[test]
+fn levels_are_names_or_numbers() {
+    for bad in ["4", "-1", "\"dangerous\"", "\"3\"", "true"] {
+        refused(&files(&format!("[plugins.files.levels]\nwrite_file = {bad}\n")), 4, &["approval_required"]);
+    }
+    let config = accepted(&files("[plugins.files.levels]\na = \"approval_required\"\nb = 3\nc = \"caution\"\nd = 0\n"));
+    let levels: Vec<Level> = config.plugins[0].levels.values().copied().collect();
+    assert_eq!(levels, [Level::ApprovalRequired, Level::ApprovalRequired, Level::Caution, Level::Safe]);
+}
+
+#[test]
+fn names_that_are_listed_are_checked() {
+    refused(&files("tools = [\"a\",\n\"b\",\n\"a\"]\n"), 5, &["twice"]);
+    refused(&files("rename = { a = \"a b\" }\n"), 3, &["name of a tool", "1 to 64"]);
+    refused(&files(&format!("rename = {{ a = \"{}\" }}\n", "x".repeat(65))), 3, &["1 to 64"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_trusted_is_not_read() {
+    let place = Place::new();
+    let refused = |file: &str, words: &[&str]| {
+        let error = Config::load(&place.at(file)).expect_err("refused");
+        assert_eq!(error.kind(), ErrorKind::Config);
+        for word in words {
+            assert!(error.to_string().contains(word), "{word:?} is missing in {error}");
+        }
+    };
+    refused("none.toml", &["none.toml", "cannot be read"]);
+    refused("own", &["is not a file"]);
+    std::fs::write(place.at("own/bad.toml"), b"[gate]\n# \xff\n").unwrap();
+    refused("own/bad.toml", &["bad.toml:2:", "UTF-8"]);
+    std::fs::write(place.at("own/long.toml"), "#".repeat((1 << 20) + 1)).unwrap();
+    refused("own/long.toml", &["longer than 1 MiB"]);
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::write(place.at("other/ok.toml"), "").unwrap();
+    std::fs::set_permissions(place.at("other"), std::fs::Permissions::from_mode(0o777)).unwrap();
+    refused("other/ok.toml", &["everybody can replace it", "chmod o-w"]);
+    std::fs::set_permissions(place.at("other"), std::fs::Permissions::from_mode(0o1777)).unwrap();
+    assert!(Config::load(&place.at("other/ok.toml")).is_ok());
+}
+
+fn tool(name: &str, level: Level) -> Declaration {
+    Declaration {
+        name: name.into(),
+        title: None,
+        description: String::new(),
+        input_schema: "{}".into(),
+        output_schema: None,
+        level,
+        critical: false,
+    }
+}
+
+#[test]
+fn what_the_operator_says_of_tools_is_held_to_what_the_plugin_has() {
+    let declared = [tool("read", Level::Safe), tool("write", Level::Caution), tool("bad name", Level::Safe)];
+    #[track_caller]
+    fn check(declared: &[Declaration], rest: &str, line: usize, words: &[&str]) {
+        let config = accepted(&files(rest));
+        let error = config.admit(&config.plugins[0], declared, &mut Admitted::default()).expect_err("refused").to_string();
+        assert!(error.contains(&format!("counterfoil.toml:{line}:")), "line {line}: {error}");
+        for word in words {
+            assert!(error.contains(word), "{word:?} is missing in:\n{error}");
+        }
+    }
+    let named = "tools = [\"read\", \"write\"]\n";
+    check(&declared, "", 1, &["\"bad name\"", "rename"]);
+    check(&declared, "tools = [\"red\"]\n", 3, &["no tool \"red\"", "read, write"]);
+    check(&declared, &format!("{named}rename = {{ red = \"x\" }}\n"), 4, &["no tool \"red\""]);
+    check(&declared, &format!("{named}rename = {{ \"bad name\" = \"x\" }}\n"), 4, &["switched off", "`tools`"]);
+    check(&declared, &format!("{named}[plugins.files.levels]\nred = 3\n"), 5, &["no tool \"red\""]);
+    check(&declared, "tools = [\"read\"]\n[plugins.files.levels]\nwrite = 3\n", 5, &["switched off"]);
+    check(&declared, &format!("{named}rename = {{ read = \"write\" }}\n"), 1, &["two of its tools are named \"write\""]);
+}
+
+#[test]
+fn a_listed_name_is_taken_once_across_plugins() {
+    let declared = [tool("read", Level::Safe)];
+    let config = accepted(&files("[plugins.other]\nsource = \"other.wasm\"\n"));
+    let mut admitted = Admitted::default();
+    assert!(config.admit(&config.plugins[0], &declared, &mut admitted).is_ok());
+    let error = config.admit(&config.plugins[1], &declared, &mut admitted).expect_err("taken").to_string();
+    assert!(error.contains("counterfoil.toml:3:") && error.contains("\"files\" has a tool \"read\""), "{error}");
+
+    let config = accepted(&files("[plugins.other]\nsource = \"other.wasm\"\nrename = { read = \"read2\" }\n[plugins.other.levels]\nread = 2\n"));
+    let mut admitted = Admitted::default();
+    assert!(config.admit(&config.plugins[0], &declared, &mut admitted).unwrap().is_empty());
+    let raised = config.admit(&config.plugins[1], &declared, &mut admitted).unwrap();
+    assert_eq!((raised[0].tool.as_str(), raised[0].declared, raised[0].level), ("read2", Level::Safe, Level::Review));
+}
+
+#[test]
+fn the_configuration_of_the_documentation_is_accepted() {
+    let config = accepted(
+        r#"
+[gate]
+ttl = "5m"
+confirm_parameter = "confirm_token"
+[store]
+url = "sqlite:state.db"            # or "memory:"; default: sqlite in the user's state directory
+[plugins.files]
+source = "files.wasm"              # relative to this file
+tools = ["list_files", "read_file", "write_file", "delete_file"]
+dirs = [{ host = "./inner", guest = "/files", access = "read-write" }]
+rename = { read_file = "read" }
+[plugins.files.levels]
+write_file = "approval_required"   # or 3; raises only
+"#,
+    );
+    let plugin = &config.plugins[0];
+    assert_eq!(plugin.options.rename.get("read_file").map(String::as_str), Some("read"));
+    assert_eq!(plugin.levels.get("write_file"), Some(&Level::ApprovalRequired));
+    assert_eq!(plugin.options.dirs[0].access, Access::ReadWrite);
+}

@@ -3,7 +3,7 @@
 mod init;
 
 use super::print::{Table, bold, line, out};
-use super::tools::{level, what_happens};
+use super::tools::{MEANING, level, what_happens};
 use super::{exit, open};
 use crate::config::{Config, StoreConfig};
 use crate::plugin::Access;
@@ -68,5 +68,7 @@ async fn check(given: Option<&Path>) -> anyhow::Result<u8> {
     }
     line("")?;
     if any { out(&grants.to_string())? } else { line("no plug-in is granted a directory")? }
+    line("")?;
+    line(MEANING)?;
     Ok(exit::OK)
 }

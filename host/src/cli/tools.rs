@@ -33,11 +33,16 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     }
     out(&table.to_string())?;
     line("")?;
-    line("approval_required (3): the call can destroy, spend or expose. The first call changes nothing and answers with a preview")?;
-    line("and a single-use token; only a second call with the same arguments and that token runs. The token orders the two")?;
-    line("calls; it does not prove that a person agreed.")?;
+    line(MEANING)?;
     Ok(exit::OK)
 }
+
+/// What the table's last column does not say.
+pub(super) const MEANING: &str = "\
+approval_required (3): a call can destroy, spend or expose. The first call changes nothing and answers with a preview and
+a single-use token; only a second call with the same arguments and that token runs. A tool may find one call milder than
+its level (a new file is created, none overwritten): that one runs at once, unless you raised the tool's level yourself.
+The token orders the two calls; it does not prove that a person agreed.";
 
 /// A level with where it comes from, where the operator raised it.
 pub(super) fn level(level: Level, declared: Level) -> String {

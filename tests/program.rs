@@ -11,7 +11,8 @@ use std::process::{Command, Output, Stdio};
 /// Says which command makes it.
 pub fn program() -> PathBuf {
     let test = std::env::current_exe().expect("this test's own path");
-    let folder = test.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "deps")).and_then(Path::parent);
+    let folder =
+        test.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "deps")).and_then(Path::parent);
     let program = folder.expect("tests run from target/PROFILE/deps").join("counterfoil");
     let release = if program.components().any(|part| part.as_os_str() == "release") { " --release" } else { "" };
     assert!(program.is_file(), "{} is missing: run `cargo build -p counterfoil{release}` first", program.display());

@@ -42,9 +42,15 @@ pub(crate) mod exit {
 /// A call that destroys, spends or exposes is first previewed and answered with a single-use token; only a second call
 /// with the same arguments and that token runs, once.
 #[derive(Parser)]
-#[command(name = "counterfoil", version, max_term_width = 110, arg_required_else_help = true, after_help = "\
+#[command(
+    name = "counterfoil",
+    version,
+    max_term_width = 110,
+    arg_required_else_help = true,
+    after_help = "\
 Exit codes: 0 ok, 3 confirmation required, 4 rejected, 5 failed, 2 usage or configuration, 1 anything else.
-Logs go to standard error; COUNTERFOIL_LOG=debug shows more of them.")]
+Logs go to standard error; COUNTERFOIL_LOG=debug shows more of them."
+)]
 struct Cli {
     /// The configuration [default: ./counterfoil.toml, else the one in your configuration directory]
     #[arg(long, global = true, value_name = "FILE")]

@@ -23,11 +23,16 @@ fn token(ran: &Ran) -> String {
 fn an_empty_folder_becomes_a_working_host() {
     let folder = Folder::new();
     folder.run(&["config", "init"]).gave(0, &["counterfoil config check", "mcpServers", "serve"]);
-    folder.run(&["config", "check"]).gave(0, &["is in order", "delete_file", "needs a confirmation", "runs at once", "/files", "workspace"]);
+    folder
+        .run(&["config", "check"])
+        .gave(0, &["is in order", "delete_file", "needs a confirmation", "runs at once", "/files", "workspace"]);
     folder.run(&["tools"]).gave(0, &["delete_file", "approval_required", "files", "does not prove"]);
     let tools = folder.run(&["tools", "--json"]).json();
     let delete = tools.as_array().unwrap().iter().find(|tool| tool["name"] == "delete_file").unwrap();
-    assert_eq!((&delete["level"], &delete["needs_confirmation"], &delete["plugin"]), (&json!("approval_required"), &json!(true), &json!("files")));
+    assert_eq!(
+        (&delete["level"], &delete["needs_confirmation"], &delete["plugin"]),
+        (&json!("approval_required"), &json!(true), &json!("files"))
+    );
     folder.run(&["call", "write_file", r#"{"path": "a.txt", "content": "Hello"}"#]).gave(0, &["a.txt"]);
     folder.run(&["call", "read_file", r#"{"path": "a.txt"}"#]).gave(0, &["Hello"]);
     assert_eq!(std::fs::read_to_string(folder.path("work/workspace/a.txt")).unwrap(), "Hello");
@@ -69,7 +74,12 @@ fn the_printed_command_confirms() {
     let command = ran.out.lines().find_map(|line| line.trim().strip_prefix("counterfoil ")).expect("a command");
     let mut shell = std::process::Command::new("sh");
     let program = folder.command(&[]);
-    shell.arg("-c").arg(format!("\"$0\" {command}")).arg(program.get_program()).current_dir(folder.path("work")).env_clear();
+    shell
+        .arg("-c")
+        .arg(format!("\"$0\" {command}"))
+        .arg(program.get_program())
+        .current_dir(folder.path("work"))
+        .env_clear();
     shell.envs(program.get_envs().filter_map(|(name, value)| value.map(|value| (name, value))));
     assert!(shell.status().unwrap().success(), "{command}");
     assert!(!folder.path("work/workspace/a.txt").exists());
@@ -90,7 +100,10 @@ fn what_is_refused_exits_with_4_and_spends_nothing() {
     rejected(&["call", "delete_file", r#"{"path": "a.txt", "path": "b.txt"}"#, "--json"], "invalid_arguments");
     rejected(&["call", "delete_file", "[", "--json"], "invalid_arguments");
     rejected(&["call", "delete_file", DELETE, "--confirm", "cfm_short", "--json"], "malformed_token");
-    rejected(&["call", "delete_file", DELETE, "--confirm", "cfm_aaaaaaaaaaaaaaaaaaaaaaaa", "--json"], "unknown_or_used");
+    rejected(
+        &["call", "delete_file", DELETE, "--confirm", "cfm_aaaaaaaaaaaaaaaaaaaaaaaa", "--json"],
+        "unknown_or_used",
+    );
     rejected(&["call", "delete_file", r#"{"path": "b.txt"}"#, "--confirm", &token, "--json"], "params_changed");
     rejected(&["call", "read_file", DELETE, "--confirm", &token, "--json"], "wrong_tool");
     rejected(&["call", "delete_file", DELETE, "--confirm", &token, "--owner", "other", "--json"], "wrong_owner");
@@ -117,7 +130,9 @@ fn arguments_come_from_standard_input_too() {
     folder.write("work/workspace/a.txt", "precious");
     let ran = folder.run_with_input(&["call", "delete_file", "-", "--json"], DELETE);
     ran.gave(3, &[]);
-    folder.run_with_input(&["call", "delete_file", "-", "--confirm", &token(&ran)], "{ \"path\" : \"\\u0061.txt\" }\n").gave(0, &[]);
+    folder
+        .run_with_input(&["call", "delete_file", "-", "--confirm", &token(&ran)], "{ \"path\" : \"\\u0061.txt\" }\n")
+        .gave(0, &[]);
     assert!(!folder.path("work/workspace/a.txt").exists());
 }
 
@@ -174,7 +189,10 @@ fn what_only_the_plugin_can_tell_gets_its_line_too() {
         ran.gave(2, words);
         assert!(ran.err.contains(&format!("counterfoil.toml:{line}:")), "line {line} for {rest}: {ran:?}");
     }
-    folder.write("work/counterfoil.toml", "[gate]\nconfirm_parameter = \"path\"\n[plugins.files]\nsource = \"files.wasm\"\n");
+    folder.write(
+        "work/counterfoil.toml",
+        "[gate]\nconfirm_parameter = \"path\"\n[plugins.files]\nsource = \"files.wasm\"\n",
+    );
     folder.run(&["config", "check"]).gave(2, &["counterfoil.toml:", "path"]);
     folder.write("work/counterfoil.toml", "[gate]\nmax_depth = 100000\n[plugins.files]\nsource = \"files.wasm\"\n");
     folder.run(&["config", "check"]).gave(2, &["counterfoil.toml:2:"]);
@@ -183,7 +201,9 @@ fn what_only_the_plugin_can_tell_gets_its_line_too() {
 #[test]
 fn the_operators_words_are_in_force() {
     let folder = Folder::ready();
-    folder.write("work/counterfoil.toml", r#"
+    folder.write(
+        "work/counterfoil.toml",
+        r#"
 [gate]
 confirm_parameter = "_confirmation_token"
 [store]
@@ -195,7 +215,8 @@ dirs = [{ host = "./workspace", guest = "/files", access = "read-write" }]
 rename = { read_file = "read" }
 [plugins.files.levels]
 write_file = 3
-"#);
+"#,
+    );
     let listed = folder.run(&["tools", "--json"]).json();
     let names: Vec<&Value> = listed.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["read", "write_file"]);
@@ -226,7 +247,9 @@ fn a_configuration_that_others_can_write_is_refused() {
 #[test]
 fn a_plugin_file_is_shown_without_being_granted_anything() {
     let folder = Folder::ready();
-    folder.run(&["plugin", "inspect", "files.wasm"]).gave(0, &["sha256:", "counterfoil:tool/tools@0.1.0", "wasi:filesystem", "delete_file"]);
+    folder
+        .run(&["plugin", "inspect", "files.wasm"])
+        .gave(0, &["sha256:", "counterfoil:tool/tools@0.1.0", "wasi:filesystem", "delete_file"]);
     let shown = folder.run(&["plugin", "inspect", "files.wasm", "--json"]).json();
     assert_eq!(shown["digest"].as_str().map(str::len), Some(64));
     assert_eq!(shown["tools"].as_array().map(Vec::len), Some(8));

@@ -62,7 +62,11 @@ fn an_unknown_key_is_refused_wherever_it_stands() {
     refused("[gate]\n\ntttl = \"5m\"\n", 3, &["unknown key `tttl`", "`ttl`"]);
     refused("[store]\nfile = \"x\"\n", 2, &["unknown key"]);
     refused(&files("tool = [\"a\"]\n"), 3, &["unknown key `tool`"]);
-    refused(&files("dirs = [{ host = \"../workspace\", guest = \"/f\", write = true }]\n"), 3, &["unknown key `write`"]);
+    refused(
+        &files("dirs = [{ host = \"../workspace\", guest = \"/f\", write = true }]\n"),
+        3,
+        &["unknown key `write`"],
+    );
     refused(&files("[plugins.files.limits]\nmemroy = 1\n"), 4, &["unknown key `memroy`"]);
     refused(&files("[plugin.other]\nsource = \"other.wasm\"\n"), 3, &["unknown key `plugin`"]);
 }
@@ -93,11 +97,22 @@ fn a_time_is_a_length_with_its_unit_within_its_range() {
 
 #[test]
 fn a_limit_is_above_zero() {
-    for key in ["max_depth", "max_number", "max_exponent", "pending_per_owner", "pending_in_all", "max_arguments", "max_plan", "max_outcome"] {
+    for key in [
+        "max_depth",
+        "max_number",
+        "max_exponent",
+        "pending_per_owner",
+        "pending_in_all",
+        "max_arguments",
+        "max_plan",
+        "max_outcome",
+    ] {
         refused(&format!("[gate]\n{key} = 0\n"), 2, &["zero"]);
         refused(&format!("[gate]\n{key} = -1\n"), 2, &[]);
     }
-    for key in ["memory = 0", "output = \"0 KiB\"", "preview = \"0s\"", "execute = \"0ms\"", "max_concurrent = 0", "log = 0"] {
+    for key in
+        ["memory = 0", "output = \"0 KiB\"", "preview = \"0s\"", "execute = \"0ms\"", "max_concurrent = 0", "log = 0"]
+    {
         refused(&files(&format!("[plugins.files.limits]\n{key}\n")), 4, &["zero"]);
     }
 }
@@ -108,7 +123,9 @@ fn a_size_is_a_number_or_has_a_binary_unit() {
     refused("[gate]\nmax_arguments = \"big\"\n", 2, &["no size"]);
     refused("[gate]\nmax_arguments = \"4 GiB\"\n", 2, &["less than 4 GiB"]);
     refused("[gate]\nmax_arguments = \"99999999999999 GiB\"\n", 2, &["no size"]);
-    for (size, bytes) in [("65536", 65_536), ("\"64 KiB\"", 65_536), ("\"1MiB\"", 1 << 20), ("\"512 B\"", 512), ("\"512\"", 512)] {
+    for (size, bytes) in
+        [("65536", 65_536), ("\"64 KiB\"", 65_536), ("\"1MiB\"", 1 << 20), ("\"512 B\"", 512), ("\"512\"", 512)]
+    {
         assert_eq!(accepted(&format!("[gate]\nmax_arguments = {size}\n")).gate.max_arguments, Some(bytes));
     }
     let config = accepted(&files("[plugins.files.limits]\nmemory = \"1 GiB\"\nexecute = \"2m\"\nmax_concurrent = 4\n"));
@@ -135,7 +152,10 @@ fn a_store_is_a_file_beside_the_configuration_or_memory() {
     refused("[store]\nurl = \"sqlite:none/state.db\"\n", 2, &["does not exist"]);
     refused("[store]\nurl = \"sqlite:inner\"\n", 2, &["is a directory"]);
     let place = Place::new();
-    assert_eq!(place.load("[store]\nurl = \"sqlite:state.db\"\n").unwrap().store, StoreConfig::Sqlite(place.at("own/state.db")));
+    assert_eq!(
+        place.load("[store]\nurl = \"sqlite:state.db\"\n").unwrap().store,
+        StoreConfig::Sqlite(place.at("own/state.db"))
+    );
     assert_eq!(accepted("[store]\nurl = \"memory:\"\n").store, StoreConfig::Memory);
     let StoreConfig::Sqlite(default) = accepted("").store else { panic!("memory by default") };
     assert!(default.ends_with("counterfoil/state.db"), "{}", default.display());
@@ -167,7 +187,10 @@ fn a_directory_exists_and_has_a_path_of_its_own() {
     let place = Place::new();
     let config = place.load(dirs("../workspace", "/f")).unwrap();
     let dir = &config.plugins[0].options.dirs[0];
-    assert_eq!((&dir.host, dir.guest.as_str(), dir.access), (&place.at("workspace").canonicalize().unwrap(), "/f", Access::ReadOnly));
+    assert_eq!(
+        (&dir.host, dir.guest.as_str(), dir.access),
+        (&place.at("workspace").canonicalize().unwrap(), "/f", Access::ReadOnly)
+    );
 }
 
 #[test]
@@ -258,7 +281,8 @@ fn what_the_operator_says_of_tools_is_held_to_what_the_plugin_has() {
     #[track_caller]
     fn check(declared: &[Declaration], rest: &str, line: usize, words: &[&str]) {
         let config = accepted(&files(rest));
-        let error = config.admit(&config.plugins[0], declared, &mut Admitted::default()).expect_err("refused").to_string();
+        let error =
+            config.admit(&config.plugins[0], declared, &mut Admitted::default()).expect_err("refused").to_string();
         assert!(error.contains(&format!("counterfoil.toml:{line}:")), "line {line}: {error}");
         for word in words {
             assert!(error.contains(word), "{word:?} is missing in:\n{error}");
@@ -271,7 +295,12 @@ fn what_the_operator_says_of_tools_is_held_to_what_the_plugin_has() {
     check(&declared, &format!("{named}rename = {{ \"bad name\" = \"x\" }}\n"), 4, &["switched off", "`tools`"]);
     check(&declared, &format!("{named}[plugins.files.levels]\nred = 3\n"), 5, &["no tool \"red\""]);
     check(&declared, "tools = [\"read\"]\n[plugins.files.levels]\nwrite = 3\n", 5, &["switched off"]);
-    check(&declared, &format!("{named}rename = {{ read = \"write\" }}\n"), 1, &["two of its tools are named \"write\""]);
+    check(
+        &declared,
+        &format!("{named}rename = {{ read = \"write\" }}\n"),
+        1,
+        &["two of its tools are named \"write\""],
+    );
 }
 
 #[test]
@@ -283,7 +312,9 @@ fn a_listed_name_is_taken_once_across_plugins() {
     let error = config.admit(&config.plugins[1], &declared, &mut admitted).expect_err("taken").to_string();
     assert!(error.contains("counterfoil.toml:3:") && error.contains("\"files\" has a tool \"read\""), "{error}");
 
-    let config = accepted(&files("[plugins.other]\nsource = \"other.wasm\"\nrename = { read = \"read2\" }\n[plugins.other.levels]\nread = 2\n"));
+    let config = accepted(&files(
+        "[plugins.other]\nsource = \"other.wasm\"\nrename = { read = \"read2\" }\n[plugins.other.levels]\nread = 2\n",
+    ));
     let mut admitted = Admitted::default();
     assert!(config.admit(&config.plugins[0], &declared, &mut admitted).unwrap().is_empty());
     let raised = config.admit(&config.plugins[1], &declared, &mut admitted).unwrap();

@@ -46,7 +46,9 @@ const MAX_INPUT: u64 = 16 << 20;
 pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
     log::start();
     if args.confirm.as_deref().is_some_and(|token| token.trim().is_empty()) {
-        return Err(Usage("--confirm has no token: give the one that the preview showed, or leave it out".into()).into());
+        return Err(
+            Usage("--confirm has no token: give the one that the preview showed, or leave it out".into()).into()
+        );
     }
     let sent = if args.arguments == "-" { from_stdin().await? } else { args.arguments.clone() };
     let owner = owner(args.owner.as_deref())?;
@@ -56,7 +58,8 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         None => sent.clone(),
     };
     let bar = Bar::new();
-    let incoming = Incoming { owner, tool: args.tool.clone(), arguments, progress: Some(Arc::clone(&bar) as Arc<dyn Progress>) };
+    let incoming =
+        Incoming { owner, tool: args.tool.clone(), arguments, progress: Some(Arc::clone(&bar) as Arc<dyn Progress>) };
     let reply = tokio::select! {
         reply = host.call(incoming) => Some(reply),
         () = serve::stopped() => None,
@@ -64,7 +67,9 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     bar.0.finish_and_clear();
     // A confirmed run that has started ends by its own end or its deadline, whoever is still interested.
     if reply.is_none() {
-        note("stopped; waiting for a run that has started, if there is one: ask again with the same token for its outcome");
+        note(
+            "stopped; waiting for a run that has started, if there is one: ask again with the same token for its outcome",
+        );
     }
     host.drain().await;
     let Some(reply) = reply else { return Ok(exit::OTHER) };
@@ -85,9 +90,12 @@ async fn from_stdin() -> anyhow::Result<String> {
     };
     let bytes = tokio::task::spawn_blocking(read).await??;
     if bytes.len() as u64 > MAX_INPUT {
-        return Err(Usage(format!("standard input is longer than {}: shorten the arguments", text::bytes(MAX_INPUT))).into());
+        return Err(
+            Usage(format!("standard input is longer than {}: shorten the arguments", text::bytes(MAX_INPUT))).into()
+        );
     }
-    Ok(String::from_utf8(bytes).map_err(|_| Usage("standard input is not UTF-8: encode the arguments as UTF-8".into()))?)
+    Ok(String::from_utf8(bytes)
+        .map_err(|_| Usage("standard input is not UTF-8: encode the arguments as UTF-8".into()))?)
 }
 
 /// The arguments with the token as their first member, otherwise byte for byte as they were given.
@@ -166,22 +174,45 @@ fn again(args: &Args, sent: &str, config: Option<&Path>) -> String {
 /// A payload as a person reads it. Nothing of it is left out, and nothing in it is taken for the program's own words.
 fn for_people(status: Status, payload: &str, again: &str) -> anyhow::Result<String> {
     let Members(members) = serde_json::from_str(payload)?;
-    let text_of = |name: &str| members.iter().find(|(key, _)| key == name).and_then(|(_, value)| serde_json::from_str::<String>(value.get()).ok()).unwrap_or_default();
+    let text_of = |name: &str| {
+        members
+            .iter()
+            .find(|(key, _)| key == name)
+            .and_then(|(_, value)| serde_json::from_str::<String>(value.get()).ok())
+            .unwrap_or_default()
+    };
     let raw_of = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value.get());
     let word = |name: &str| text::escape(&text_of(name)).into_owned();
     let mut shown = String::new();
     match status {
         Status::ConfirmationRequired => {
-            writeln!(shown, "{}: {} ({}). Nothing has been changed.\n", loud("confirmation required"), bold(&word("tool")), word("level"))?;
+            writeln!(
+                shown,
+                "{}: {} ({}). Nothing has been changed.\n",
+                loud("confirmation required"),
+                bold(&word("tool")),
+                word("level")
+            )?;
             writeln!(shown, "  {}\n", word("summary"))?;
-            for warning in raw_of("warnings").map(serde_json::from_str::<Vec<String>>).transpose()?.unwrap_or_default() {
+            for warning in raw_of("warnings").map(serde_json::from_str::<Vec<String>>).transpose()?.unwrap_or_default()
+            {
                 writeln!(shown, "  {} {}\n", loud("warning:"), text::escape(&warning))?;
             }
             if let Some(recent) = raw_of("recent").filter(|recent| *recent != "[]") {
-                writeln!(shown, "  {} an identical call was made a short time ago:\n{}\n", loud("warning:"), inset(&text::indent(recent)))?;
+                writeln!(
+                    shown,
+                    "  {} an identical call was made a short time ago:\n{}\n",
+                    loud("warning:"),
+                    inset(&text::indent(recent))
+                )?;
             }
             writeln!(shown, "{}\n", inset(&text::indent(raw_of("preview").unwrap_or("{}"))))?;
-            writeln!(shown, "To do exactly this, once, until {}:\n\n  {again} {}", word("expires_at"), word("confirm_token"))?;
+            writeln!(
+                shown,
+                "To do exactly this, once, until {}:\n\n  {again} {}",
+                word("expires_at"),
+                word("confirm_token")
+            )?;
         }
         Status::Ok => {
             writeln!(shown, "{}", word("message"))?;
@@ -207,8 +238,11 @@ fn for_people(status: Status, payload: &str, again: &str) -> anyhow::Result<Stri
 
 /// The members that have no sentence of their own, as JSON.
 fn others(members: &[(String, &RawValue)], known: &[&str]) -> String {
-    let rest: Vec<String> = members.iter().filter(|(key, _)| !known.contains(&key.as_str()))
-        .map(|(key, value)| format!("{}:{}", serde_json::to_string(key).unwrap_or_default(), value.get())).collect();
+    let rest: Vec<String> = members
+        .iter()
+        .filter(|(key, _)| !known.contains(&key.as_str()))
+        .map(|(key, value)| format!("{}:{}", serde_json::to_string(key).unwrap_or_default(), value.get()))
+        .collect();
     if rest.is_empty() { String::new() } else { format!("{}\n", text::indent(&format!("{{{}}}", rest.join(",")))) }
 }
 
@@ -277,7 +311,9 @@ mod tests {
         let payload = "{\"status\":\"confirmation_required\",\"tool\":\"t\",\"summary\":\"Delete \u{1b}[2Ja\",\"preview\":{\"id\":9007199254740993,\"b\":\"\u{202e}\"},\"confirm_token\":\"cfm_x\",\"level\":\"approval_required\",\"warnings\":[\"w\\r\\u001b\"],\"expires_at\":\"2026-01-01T00:00:00Z\"}";
         let shown = for_people(Status::ConfirmationRequired, payload, "counterfoil call t '{}' --confirm").unwrap();
         let plain = anstream::adapter::strip_str(&shown).to_string();
-        for part in [r"Delete \e[2Ja", "9007199254740993", r"\u{202e}", r"w\r\e", "counterfoil call t '{}' --confirm cfm_x"] {
+        for part in
+            [r"Delete \e[2Ja", "9007199254740993", r"\u{202e}", r"w\r\e", "counterfoil call t '{}' --confirm cfm_x"]
+        {
             assert!(plain.contains(part), "{part} in {plain}");
         }
         assert!(!plain.contains('\u{1b}') && !plain.contains('\u{202e}'));

@@ -4,7 +4,9 @@ use super::{Cli, exit};
 use clap::CommandFactory as _;
 
 #[derive(clap::Args)]
-#[command(after_help = "Example: counterfoil completions bash > ~/.local/share/bash-completion/completions/counterfoil")]
+#[command(
+    after_help = "Example: counterfoil completions bash > ~/.local/share/bash-completion/completions/counterfoil"
+)]
 pub(super) struct Args {
     /// The shell
     shell: clap_complete::Shell,

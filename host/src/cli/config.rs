@@ -48,7 +48,12 @@ async fn check(given: Option<&Path>) -> anyhow::Result<u8> {
     line("")?;
     let mut tools = Table::new(["TOOL", "A CALL", "LEVEL", "PLUG-IN"]);
     for tool in host.tools() {
-        tools.row([tool.name.clone(), what_happens(tool.level).to_owned(), level(tool.level, tool.declared), tool.backend.clone()]);
+        tools.row([
+            tool.name.clone(),
+            what_happens(tool.level).to_owned(),
+            level(tool.level, tool.declared),
+            tool.backend.clone(),
+        ]);
     }
     out(&tools.to_string())?;
     if host.tools().is_empty() {
@@ -67,7 +72,11 @@ async fn check(given: Option<&Path>) -> anyhow::Result<u8> {
         }
     }
     line("")?;
-    if any { out(&grants.to_string())? } else { line("no plug-in is granted a directory")? }
+    if any {
+        out(&grants.to_string())?
+    } else {
+        line("no plug-in is granted a directory")?
+    }
     line("")?;
     line(MEANING)?;
     Ok(exit::OK)

@@ -3,7 +3,7 @@
 
 use super::wait::wait;
 use crate::config::{Admitted, Config, PluginConfig, Raise, StoreConfig};
-use crate::gate::{Gate, GateError, GateOptions, SystemClock};
+use crate::gate::{Gate, GateError, GateOptions, Settings, SystemClock};
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions};
 use crate::store::{MemoryStore, SqliteStore, Store};
 use crate::tool::Declaration;
@@ -25,13 +25,16 @@ pub(super) async fn gate(config: &Config) -> anyhow::Result<Gate> {
             if let Some(folder) = file.parent() {
                 // The default one may not exist yet; nobody else has business in it.
                 std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|e| {
-                    Error::new(ErrorKind::Io, format!("the directory {} for the store cannot be made: {e}", folder.display()))
+                    Error::new(
+                        ErrorKind::Io,
+                        format!("the directory {} for the store cannot be made: {e}", folder.display()),
+                    )
                 })?;
             }
             Arc::new(SqliteStore::open(file)?)
         }
     };
-    let mut settings = Gate::default_settings();
+    let mut settings = Settings::default();
     config.gate.apply(&mut settings);
     let options = GateOptions { store, clock: Arc::new(SystemClock), settings, cache: config.cache.clone() };
     let gate = wait("compiling the gate".into(), async move { Gate::new(options) }).await?;
@@ -41,7 +44,8 @@ pub(super) async fn gate(config: &Config) -> anyhow::Result<Gate> {
 /// The error about the setting that it names.
 fn setting(config: &Config, error: &Error) -> Error {
     let text = error.to_string();
-    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).map(|word| word.replace('-', "_"));
+    let words =
+        text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).map(|word| word.replace('-', "_"));
     let place = words.map(|word| format!("gate.{word}")).find(|place| config.places.has(place));
     config.places.error(place.as_deref().unwrap_or("gate"), &text)
 }
@@ -58,7 +62,7 @@ pub(super) async fn open(config: &Config) -> anyhow::Result<Host> {
         raises.extend(levels);
     }
     for raise in &raises {
-        match gate.ceiling(raise.declared.into(), Some(raise.level.into())).await {
+        match gate.ceiling(raise.declared, Some(raise.level)) {
             Ok(_) => {}
             Err(GateError::Misuse(what)) => return Err(config.places.error(&raise.place, &what).into()),
             Err(e) => return Err(Error::new(ErrorKind::Gate, e.to_string()).into()),
@@ -87,7 +91,12 @@ fn about_plugin(config: &Config, error: &Error) -> Error {
     config.places.error(&named.map_or_else(|| "plugins".to_owned(), |part| format!("plugins.{}", part.name)), &text)
 }
 
-async fn plugin(config: &Config, part: &PluginConfig, sandbox: &Arc<Sandbox>, admitted: &mut Admitted) -> anyhow::Result<(Plugin, Vec<Raise>)> {
+async fn plugin(
+    config: &Config,
+    part: &PluginConfig,
+    sandbox: &Arc<Sandbox>,
+    admitted: &mut Admitted,
+) -> anyhow::Result<(Plugin, Vec<Raise>)> {
     match loaded(part, sandbox, part.options.clone()).await? {
         Ok(plugin) => {
             let mut after = admitted.clone();
@@ -104,13 +113,24 @@ async fn plugin(config: &Config, part: &PluginConfig, sandbox: &Arc<Sandbox>, ad
     }
 }
 
-async fn loaded(part: &PluginConfig, sandbox: &Arc<Sandbox>, options: PluginOptions) -> anyhow::Result<Result<Plugin, Error>> {
+async fn loaded(
+    part: &PluginConfig,
+    sandbox: &Arc<Sandbox>,
+    options: PluginOptions,
+) -> anyhow::Result<Result<Plugin, Error>> {
     let (sandbox, source) = (Arc::clone(sandbox), part.source.clone());
-    wait(format!("compiling plug-in {}", part.name), async move { Plugin::load(&sandbox, &source, options).await }).await
+    wait(format!("compiling plug-in {}", part.name), async move { Plugin::load(&sandbox, &source, options).await })
+        .await
 }
 
 /// The best error there is for options that do not fit: loads the plug-in without them, to see what it has.
-async fn explain(config: &Config, part: &PluginConfig, sandbox: &Arc<Sandbox>, admitted: &Admitted, error: Error) -> anyhow::Result<Error> {
+async fn explain(
+    config: &Config,
+    part: &PluginConfig,
+    sandbox: &Arc<Sandbox>,
+    admitted: &Admitted,
+    error: Error,
+) -> anyhow::Result<Error> {
     if let Ok(plugin) = loaded(part, sandbox, PluginOptions::new(&part.name)).await?
         && let Err(better) = config.admit(part, plugin.tools(), &mut admitted.clone())
     {
@@ -124,6 +144,12 @@ async fn explain(config: &Config, part: &PluginConfig, sandbox: &Arc<Sandbox>, a
 
 /// The tools that are switched on, under the plug-in's own names again.
 fn own_names(plugin: &Plugin, options: &PluginOptions) -> Vec<Declaration> {
-    let own = |listed: &str| options.rename.iter().find(|(_, name)| *name == listed).map_or_else(|| listed.to_owned(), |(own, _)| own.clone());
+    let own = |listed: &str| {
+        options
+            .rename
+            .iter()
+            .find(|(_, name)| *name == listed)
+            .map_or_else(|| listed.to_owned(), |(own, _)| own.clone())
+    };
     plugin.tools().iter().map(|tool| Declaration { name: own(&tool.name), ..tool.clone() }).collect()
 }

@@ -1,9 +1,9 @@
 //! `plugin inspect FILE`: what a plug-in file is and says of itself, before anything is granted to it.
 
+use super::exit;
 use super::print::{Table, bold, inset, line, out};
 use super::tools::what_happens;
 use super::wait::wait;
-use super::exit;
 use crate::config::Dirs;
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions};
 use crate::text;

@@ -2,7 +2,7 @@
 
 use super::print::{bold, inset, line, out};
 use super::{Usage, exit, log, open, owner};
-use crate::gate::{Gate, GateError, Item, ItemCursor, Progress};
+use crate::gate::{Cursor, Gate, GateError, Item, Progress};
 use crate::text;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -50,7 +50,9 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
             line(&format!("settled: {} {what} ({id}, by {})", text::escape(&item.tool), text::escape(by.as_str())))?;
             line("Identical calls are accepted again, each with a preview and a token of its own.")?;
         }
-        Err(GateError::Misuse(what)) => return Err(Usage(format!("{what}; `counterfoil resolve` lists what can be settled")).into()),
+        Err(GateError::Misuse(what)) => {
+            return Err(Usage(format!("{what}; `counterfoil resolve` lists what can be settled")).into());
+        }
         Err(e) => return Err(anyhow::anyhow!("{e}")),
     }
     Ok(exit::OK)
@@ -61,8 +63,9 @@ async fn unrecorded(gate: &Gate) -> anyhow::Result<Vec<Item>> {
     const PAGE: u32 = 100;
     let mut items: Vec<Item> = Vec::new();
     loop {
-        let after = items.last().map(|last| ItemCursor { issued_at: last.issued_at, approval_id: last.approval_id.clone() });
-        let page = gate.unrecorded(after, PAGE).await.map_err(|e| anyhow::anyhow!("{e}"))?;
+        let after =
+            items.last().map(|last| Cursor { issued_at: last.issued_at, approval_id: last.approval_id.clone() });
+        let page = gate.unrecorded(after.as_ref(), PAGE).await.map_err(|e| anyhow::anyhow!("{e}"))?;
         let last = page.is_empty();
         items.extend(page);
         if last {
@@ -77,7 +80,8 @@ async fn list(gate: &Gate, json_only: bool) -> anyhow::Result<u8> {
         out(&serde_json::to_string_pretty(&items.iter().map(json).collect::<Vec<_>>())?)?;
         return Ok(exit::OK);
     }
-    let (lost, running): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| item.progress == Progress::OutcomeUnknown);
+    let (lost, running): (Vec<&Item>, Vec<&Item>) =
+        items.iter().partition(|item| item.progress == Progress::OutcomeUnknown);
     if lost.is_empty() {
         line("No run is lost: there is nothing to settle.")?;
     }

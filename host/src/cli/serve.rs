@@ -22,7 +22,10 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     let host = open::open(&open::load(config)?).await?;
     host.keep_swept();
     if std::io::stdin().is_terminal() {
-        let _ = writeln!(anstream::stderr(), "waiting for an MCP client on standard input; an MCP client is told to run this command itself");
+        let _ = writeln!(
+            anstream::stderr(),
+            "waiting for an MCP client on standard input; an MCP client is told to run this command itself"
+        );
     }
     let (input, output) = mcp::stdio();
     tokio::select! {

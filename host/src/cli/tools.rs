@@ -6,7 +6,9 @@ use crate::Level;
 use std::path::Path;
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  counterfoil tools\n  counterfoil tools --json | jq '.[] | select(.needs_confirmation)'")]
+#[command(
+    after_help = "Examples:\n  counterfoil tools\n  counterfoil tools --json | jq '.[] | select(.needs_confirmation)'"
+)]
 pub(super) struct Args {
     /// Print JSON for programs
     #[arg(long)]
@@ -29,7 +31,12 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     }
     let mut table = Table::new(["TOOL", "LEVEL", "PLUG-IN", "A CALL"]);
     for tool in tools {
-        table.row([tool.name.clone(), level(tool.level, tool.declared), tool.backend.clone(), what_happens(tool.level).to_owned()]);
+        table.row([
+            tool.name.clone(),
+            level(tool.level, tool.declared),
+            tool.backend.clone(),
+            what_happens(tool.level).to_owned(),
+        ]);
     }
     out(&table.to_string())?;
     line("")?;

@@ -7,7 +7,10 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The work's result; `message` is shown while it lasts.
-pub(super) async fn wait<T: Send + 'static>(message: String, work: impl Future<Output = T> + Send + 'static) -> anyhow::Result<T> {
+pub(super) async fn wait<T: Send + 'static>(
+    message: String,
+    work: impl Future<Output = T> + Send + 'static,
+) -> anyhow::Result<T> {
     // In a task of its own: the work may keep its thread busy.
     let mut work = tokio::spawn(work);
     if let Ok(done) = tokio::time::timeout(PATIENCE, &mut work).await {

@@ -91,7 +91,9 @@ fn size(value: Option<&At<Size>>, path: &str, places: &mut Places) -> Result<Opt
 
 fn small_size(value: Option<&At<Size>>, path: &str, places: &mut Places) -> Result<Option<u32>, Error> {
     let Some(bytes) = size(value, path, places)? else { return Ok(None) };
-    u32::try_from(bytes).map(Some).map_err(|_| places.error(path, "larger than the gate can count: write less than 4 GiB"))
+    u32::try_from(bytes)
+        .map(Some)
+        .map_err(|_| places.error(path, "larger than the gate can count: write less than 4 GiB"))
 }
 
 fn count(value: Option<&At<Count>>, path: &str, places: &mut Places) -> Result<Option<u32>, Error> {
@@ -106,7 +108,9 @@ fn store(url: Option<&At<String>>, folder: &Path, user: &Dirs, places: &mut Plac
     places.note("store.url", url.span());
     let file = match url.value().as_str() {
         "memory:" => return Ok(StoreConfig::Memory),
-        text => text.strip_prefix("sqlite:").filter(|file| !file.is_empty() && !file.starts_with(':') && !file.starts_with("//")),
+        text => text
+            .strip_prefix("sqlite:")
+            .filter(|file| !file.is_empty() && !file.starts_with(':') && !file.starts_with("//")),
     };
     let Some(file) = file else {
         return Err(places.error("store.url", "this is no store: write \"sqlite:FILE\" or \"memory:\""));
@@ -114,7 +118,10 @@ fn store(url: Option<&At<String>>, folder: &Path, user: &Dirs, places: &mut Plac
     let file = folder.join(file);
     let parent = file.parent().unwrap_or(folder);
     if !parent.is_dir() {
-        return Err(places.error("store.url", &format!("the directory {} does not exist: make it, or name another file", shown(parent))));
+        return Err(places.error(
+            "store.url",
+            &format!("the directory {} does not exist: make it, or name another file", shown(parent)),
+        ));
     }
     if file.is_dir() {
         return Err(places.error("store.url", &format!("{} is a directory: name a file in it", shown(&file))));
@@ -122,7 +129,12 @@ fn store(url: Option<&At<String>>, folder: &Path, user: &Dirs, places: &mut Plac
     Ok(StoreConfig::Sqlite(file))
 }
 
-fn plugin(name: &toml::Spanned<String>, at: &At<PluginTable>, folder: &Path, places: &mut Places) -> Result<PluginConfig, Error> {
+fn plugin(
+    name: &toml::Spanned<String>,
+    at: &At<PluginTable>,
+    folder: &Path,
+    places: &mut Places,
+) -> Result<PluginConfig, Error> {
     let (key, table) = (name.span(), at.value());
     let name = name.get_ref();
     if !is_name(name) {
@@ -133,13 +145,21 @@ fn plugin(name: &toml::Spanned<String>, at: &At<PluginTable>, folder: &Path, pla
     places.note(format!("{path}.source"), table.source.span());
     let source = folder.join(table.source.value());
     let found = source.metadata().map_err(|e| {
-        places.error(&format!("{path}.source"), &format!("the plug-in file {} cannot be read ({}): correct the path", shown(&source), e.kind()))
+        places.error(
+            &format!("{path}.source"),
+            &format!("the plug-in file {} cannot be read ({}): correct the path", shown(&source), e.kind()),
+        )
     })?;
     if !found.is_file() {
-        return Err(places.error(&format!("{path}.source"), &format!("{} is not a file: name the component file", shown(&source))));
+        return Err(places
+            .error(&format!("{path}.source"), &format!("{} is not a file: name the component file", shown(&source))));
     }
     if let Some(what) = guard::open_to_others(&found) {
-        let message = format!("{} {what}: whoever writes it decides what runs; {}", shown(&source), guard::remedy(&source, &found));
+        let message = format!(
+            "{} {what}: whoever writes it decides what runs; {}",
+            shown(&source),
+            guard::remedy(&source, &found)
+        );
         return Err(places.error(&format!("{path}.source"), &message));
     }
     let mut options = PluginOptions::new(name);
@@ -174,15 +194,25 @@ fn plugin(name: &toml::Spanned<String>, at: &At<PluginTable>, folder: &Path, pla
     Ok(PluginConfig { name: name.clone(), source, options, levels })
 }
 
-fn grant(at: &At<super::file::DirTable>, others: &[DirGrant], folder: &Path, places: &Places) -> Result<DirGrant, Error> {
+fn grant(
+    at: &At<super::file::DirTable>,
+    others: &[DirGrant],
+    folder: &Path,
+    places: &Places,
+) -> Result<DirGrant, Error> {
     let dir = at.value();
     let host = folder.join(dir.host.value());
     if dir.host.value().is_empty() || !host.is_dir() {
-        return Err(places.error_at(dir.host.span(), &format!("the directory {} does not exist: make it, or correct the path", shown(&host))));
+        return Err(places.error_at(
+            dir.host.span(),
+            &format!("the directory {} does not exist: make it, or correct the path", shown(&host)),
+        ));
     }
     let guest = dir.guest.value();
     let parts = guest.strip_prefix('/').map(|rest| rest.split('/'));
-    let fits = parts.is_some_and(|mut parts| guest == "/" || parts.all(|part| !matches!(part, "" | "." | "..") && !part.contains(char::is_control)));
+    let fits = parts.is_some_and(|mut parts| {
+        guest == "/" || parts.all(|part| !matches!(part, "" | "." | "..") && !part.contains(char::is_control))
+    });
     if !fits {
         return Err(places.error_at(dir.guest.span(), "this is no path for a plug-in: write for instance \"/files\""));
     }
@@ -193,7 +223,9 @@ fn grant(at: &At<super::file::DirTable>, others: &[DirGrant], folder: &Path, pla
         AccessWord::ReadOnly => Access::ReadOnly,
         AccessWord::ReadWrite => Access::ReadWrite,
     };
-    let host = host.canonicalize().map_err(|e| places.error_at(dir.host.span(), &format!("{} cannot be opened ({})", shown(&host), e.kind())))?;
+    let host = host
+        .canonicalize()
+        .map_err(|e| places.error_at(dir.host.span(), &format!("{} cannot be opened ({})", shown(&host), e.kind())))?;
     Ok(DirGrant { host, guest: guest.clone(), access })
 }
 
@@ -234,7 +266,10 @@ fn out_of_reach(config: &Config) -> Result<(), Error> {
     for plugin in &config.plugins {
         for (number, dir) in plugin.options.dirs.iter().enumerate() {
             if let Some(what) = protected.reached(&dir.host, dir.access) {
-                let message = format!("this directory reaches {}: grant one that holds the plug-in's data and nothing else", text::escape(&what));
+                let message = format!(
+                    "this directory reaches {}: grant one that holds the plug-in's data and nothing else",
+                    text::escape(&what)
+                );
                 return Err(config.places.error(&format!("plugins.{}.dirs.{number}", plugin.name), &message));
             }
         }

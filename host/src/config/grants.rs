@@ -48,7 +48,8 @@ impl Protected {
         let id = real.metadata().ok().map(|found| (found.dev(), found.ino()));
         let own = self.own.iter().filter(|own| !own.readable || access == Access::ReadWrite);
         let mut reached = own.filter(|own| {
-            id.is_some_and(|id| own.trail.contains(&id)) || own.path.canonicalize().is_ok_and(|own| real.starts_with(own))
+            id.is_some_and(|id| own.trail.contains(&id))
+                || own.path.canonicalize().is_ok_and(|own| real.starts_with(own))
         });
         reached.next().map(|own| format!("{} ({})", own.what, own.path.display()))
     }

@@ -12,9 +12,15 @@ fn error(file: &Path, message: &str) -> Error {
 
 /// Reads a configuration file of at most `limit` bytes that only its user can write.
 pub(super) fn read(file: &Path, limit: u64) -> Result<String, Error> {
-    let unreadable = |e: std::io::Error| error(file, &format!("cannot be read ({}): check the path and its permissions", e.kind())).with_source(e);
+    let unreadable = |e: std::io::Error| {
+        error(file, &format!("cannot be read ({}): check the path and its permissions", e.kind())).with_source(e)
+    };
     // Without waiting for a writer, should it be a pipe; what was opened is what is checked and read.
-    let opened = File::options().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(file).map_err(unreadable)?;
+    let opened = File::options()
+        .read(true)
+        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32)
+        .open(file)
+        .map_err(unreadable)?;
     let found = opened.metadata().map_err(unreadable)?;
     if !found.is_file() {
         return Err(error(file, "is not a file: name a configuration file"));
@@ -26,7 +32,10 @@ pub(super) fn read(file: &Path, limit: u64) -> Result<String, Error> {
         && let Ok(found) = dir.metadata()
         && found.mode() & 0o1002 == 0o0002
     {
-        return Err(error(file, &format!("everybody can replace it: run `chmod o-w {}`", text::shell(&dir.display().to_string()))));
+        return Err(error(
+            file,
+            &format!("everybody can replace it: run `chmod o-w {}`", text::shell(&dir.display().to_string())),
+        ));
     }
     let mut bytes = Vec::new();
     opened.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -36,7 +45,10 @@ pub(super) fn read(file: &Path, limit: u64) -> Result<String, Error> {
     String::from_utf8(bytes).map_err(|e| {
         let before = e.as_bytes().get(..e.utf8_error().valid_up_to()).unwrap_or_default();
         let line = before.iter().filter(|b| **b == b'\n').count() + 1;
-        Error::new(ErrorKind::Config, format!("{}:{line}: is not UTF-8: save it as UTF-8", text::escape(&file.display().to_string())))
+        Error::new(
+            ErrorKind::Config,
+            format!("{}:{line}: is not UTF-8: save it as UTF-8", text::escape(&file.display().to_string())),
+        )
     })
 }
 
@@ -54,5 +66,9 @@ pub(super) fn open_to_others(found: &Metadata) -> Option<&'static str> {
 /// The command that takes the others' right away.
 pub(super) fn remedy(file: &Path, found: &Metadata) -> String {
     let name = text::shell(&file.display().to_string());
-    if found.mode() & 0o022 == 0 { format!("run `chown \"$(id -u)\" {name}`, or use a file of your own") } else { format!("run `chmod go-w {name}`") }
+    if found.mode() & 0o022 == 0 {
+        format!("run `chown \"$(id -u)\" {name}`, or use a file of your own")
+    } else {
+        format!("run `chmod go-w {name}`")
+    }
 }

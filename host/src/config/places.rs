@@ -61,7 +61,10 @@ impl Places {
     /// An error about the file as a whole.
     pub(super) fn error_in_file(&self, message: &str) -> Error {
         let file = self.file.display().to_string();
-        Error::new(ErrorKind::Config, if file.is_empty() { message.to_owned() } else { format!("{}: {message}", text::escape(&file)) })
+        Error::new(
+            ErrorKind::Config,
+            if file.is_empty() { message.to_owned() } else { format!("{}: {message}", text::escape(&file)) },
+        )
     }
 
     /// An error about a stretch of the file, with the line it begins in.
@@ -81,9 +84,17 @@ impl Places {
         // Both are measured as they are shown: tabs and hidden characters take the room of their escapes.
         let width = |part: &str| text::escape(part).chars().count();
         let margin = number.to_string().len();
-        let mut shown = format!("{}:{number}:{}: {message}", text::escape(&self.file.display().to_string()), width(head) + 1);
+        let mut shown =
+            format!("{}:{number}:{}: {message}", text::escape(&self.file.display().to_string()), width(head) + 1);
         let _ = write!(shown, "\n{:margin$} |\n{number} | {}", "", text::escape(line));
-        let _ = write!(shown, "\n{:margin$} | {:indent$}{}", "", "", "^".repeat(width(marked).max(1)), indent = width(head));
+        let _ = write!(
+            shown,
+            "\n{:margin$} | {:indent$}{}",
+            "",
+            "",
+            "^".repeat(width(marked).max(1)),
+            indent = width(head)
+        );
         shown
     }
 }

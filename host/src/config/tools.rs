@@ -34,7 +34,12 @@ impl Config {
     /// # Errors
     /// [`ErrorKind::Config`](crate::ErrorKind::Config), with the line: a tool that the plug-in does not have or that is
     /// switched off, a name that is taken twice or is none.
-    pub fn admit(&self, plugin: &PluginConfig, declared: &[Declaration], admitted: &mut Admitted) -> Result<Vec<Raise>, Error> {
+    pub fn admit(
+        &self,
+        plugin: &PluginConfig,
+        declared: &[Declaration],
+        admitted: &mut Admitted,
+    ) -> Result<Vec<Raise>, Error> {
         let of = |part: &str, tool: &str| format!("plugins.{}.{part}.{tool}", plugin.name);
         let own: BTreeSet<&str> = declared.iter().map(|tool| tool.name.as_str()).collect();
         let on = |tool: &str| plugin.options.tools.as_ref().is_none_or(|tools| tools.iter().any(|on| on == tool));
@@ -47,7 +52,10 @@ impl Config {
                 return Err(self.places.error(&of(part, tool), &unknown(tool, &own)));
             }
             if !on(tool) {
-                let message = format!("the tool {} is switched off: add it to `tools` of this plug-in, or take this line out", quoted(tool));
+                let message = format!(
+                    "the tool {} is switched off: add it to `tools` of this plug-in, or take this line out",
+                    quoted(tool)
+                );
                 return Err(self.places.error(&of(part, tool), &message));
             }
         }
@@ -55,19 +63,30 @@ impl Config {
         for tool in declared.iter().filter(|tool| on(&tool.name)) {
             let listed = plugin.options.rename.get(&tool.name).unwrap_or(&tool.name);
             if !is_name(listed) {
-                let message = format!("its tool {} has a name that clients cannot call: {NAME_RULE}; give it another with `rename`, or switch it off", quoted(listed));
+                let message = format!(
+                    "its tool {} has a name that clients cannot call: {NAME_RULE}; give it another with `rename`, or switch it off",
+                    quoted(listed)
+                );
                 return Err(self.places.error(&format!("plugins.{}", plugin.name), &message));
             }
             if let Some(other) = admitted.names.insert(listed.clone(), plugin.name.clone()) {
                 let message = if other == plugin.name {
                     format!("two of its tools are named {}: give one another name with `rename`", quoted(listed))
                 } else {
-                    format!("the plug-in {other:?} has a tool {} already: give one another name with `rename`, or switch it off", quoted(listed))
+                    format!(
+                        "the plug-in {other:?} has a tool {} already: give one another name with `rename`, or switch it off",
+                        quoted(listed)
+                    )
                 };
                 return Err(self.places.error(&of("rename", &tool.name), &message));
             }
             if let Some(level) = plugin.levels.get(&tool.name) {
-                levels.push(Raise { tool: listed.clone(), declared: tool.level, level: *level, place: of("levels", &tool.name) });
+                levels.push(Raise {
+                    tool: listed.clone(),
+                    declared: tool.level,
+                    level: *level,
+                    place: of("levels", &tool.name),
+                });
             }
         }
         Ok(levels)

@@ -23,8 +23,9 @@ impl<'de> Deserialize<'de> for Length {
                 f.write_str("a length of time in quotes, such as \"30s\" or \"5m\"")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Length, E> {
-                let length = humantime::parse_duration(text)
-                    .map_err(|_| E::custom(format!("{text:?} is no length of time: write for instance \"30s\" or \"5m\"")))?;
+                let length = humantime::parse_duration(text).map_err(|_| {
+                    E::custom(format!("{text:?} is no length of time: write for instance \"30s\" or \"5m\""))
+                })?;
                 if length.is_zero() {
                     return Err(E::custom("a limit cannot be zero: leave the line out for the default"));
                 }
@@ -77,10 +78,16 @@ impl<'de> Deserialize<'de> for Size {
                     "KiB" => 1 << 10,
                     "MiB" => 1 << 20,
                     "GiB" => 1 << 30,
-                    _ => return Err(E::custom(format!("{text:?} is no size: write a number with B, KiB, MiB or GiB, such as \"64 KiB\""))),
+                    _ => {
+                        return Err(E::custom(format!(
+                            "{text:?} is no size: write a number with B, KiB, MiB or GiB, such as \"64 KiB\""
+                        )));
+                    }
                 };
                 let bytes = count.parse::<i64>().ok().and_then(|count| count.checked_mul(factor));
-                self.visit_i64(bytes.ok_or_else(|| E::custom(format!("{text:?} is no size: write for instance \"64 KiB\"")))?)
+                self.visit_i64(
+                    bytes.ok_or_else(|| E::custom(format!("{text:?} is no size: write for instance \"64 KiB\"")))?,
+                )
             }
         }
         deserializer.deserialize_any(Reader)

@@ -64,15 +64,24 @@ pub(super) fn run(dir: &Path) -> anyhow::Result<u8> {
 
     line(&format!("wrote {}, {} and {}", shown(&config), shown(&plugin), shown(&workspace)))?;
     if found {
-        note(&format!("{} was there already: agents can change what is in it, and delete it after a confirmation", shown(&workspace)));
+        note(&format!(
+            "{} was there already: agents can change what is in it, and delete it after a confirmation",
+            shown(&workspace)
+        ));
     }
     let here = dir == Path::new(".");
-    let option = if here { String::new() } else { format!(" --config {}", text::escape(&text::shell(&config.display().to_string()))) };
+    let option = if here {
+        String::new()
+    } else {
+        format!(" --config {}", text::escape(&text::shell(&config.display().to_string())))
+    };
     line(&format!("\n{}", bold("Next")))?;
     line(&inset(&format!(
         "counterfoil{option} config check\ncounterfoil{option} call write_file '{{\"path\": \"/files/hello.txt\", \"content\": \"Hello\"}}'\ncounterfoil{option} call delete_file '{{\"path\": \"/files/hello.txt\"}}'"
     )))?;
-    line("\nThe last one shows what it would do and a token; the same command with --confirm and the token does it, once.")?;
+    line(
+        "\nThe last one shows what it would do and a token; the same command with --confirm and the token does it, once.",
+    )?;
     line(&format!("\n{}", bold("For an MCP client")))?;
     let absolute = fs::canonicalize(&config).unwrap_or(config);
     let program = std::env::current_exe().map_or_else(|_| "counterfoil".to_owned(), |path| path.display().to_string());

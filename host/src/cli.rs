@@ -2,6 +2,7 @@
 //!
 //! Standard output carries results only; messages and progress go to standard error. No message quotes a token.
 
+mod answer;
 mod call;
 mod completions;
 mod config;
@@ -17,7 +18,7 @@ mod wait;
 
 use crate::{Error, ErrorKind, Owner, text};
 use clap::{Parser, Subcommand};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -113,6 +114,10 @@ pub fn main() -> ExitCode {
     runtime.shutdown_background();
     match done {
         Ok(Ok(code)) => code.into(),
+        // Whoever read the output has seen enough.
+        Ok(Err(e)) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
+            exit::OTHER.into()
+        }
         Ok(Err(e)) => {
             say(&chain(&e));
             code_of(&e).into()
@@ -165,8 +170,10 @@ fn chain(error: &anyhow::Error) -> String {
 
 /// A message for people.
 fn say(message: &str) {
+    let message: Vec<_> = message.lines().map(text::escape).collect();
+    let message = message.join("\n");
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {}", text::mask(message));
+    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {}", text::mask(&message));
 }
 
 #[cfg(test)]

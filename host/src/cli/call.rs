@@ -1,15 +1,12 @@
 //! `call TOOL JSON`: one call from a shell. The first changes nothing where a confirmation is needed; `--confirm` runs it.
 
-use super::print::{bold, inset, loud, note, out};
-use super::{Usage, exit, log, open, owner, serve};
+use super::print::{note, out};
+use super::{Usage, answer, exit, log, open, owner, serve};
 use crate::text;
 use crate::tool::Progress;
 use crate::{Incoming, Reply, Status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
-use std::fmt::Write as _;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,7 +140,7 @@ fn show(reply: &Reply, args: &Args, sent: &str, config: Option<&Path>) -> anyhow
         out(&reply.payload)?;
     } else {
         let again = again(args, sent, config);
-        anstream::print!("{}", for_people(reply.status, &reply.payload, &again)?);
+        write!(anstream::stdout(), "{}", answer::for_people(reply.status, &reply.payload, &again)?)?;
     }
     if reply.replayed {
         note("this is the stored outcome of the run that this token confirmed; nothing ran now");
@@ -158,115 +155,13 @@ fn show(reply: &Reply, args: &Args, sent: &str, config: Option<&Path>) -> anyhow
 fn again(args: &Args, sent: &str, config: Option<&Path>) -> String {
     /// Longer arguments are not repeated.
     const LONG: usize = 1000;
-    let mut command = String::from("counterfoil");
-    if let Some(file) = config {
-        let _ = write!(command, " --config {}", text::shell(&file.display().to_string()));
-    }
-    let _ = write!(command, " call {}", text::shell(&args.tool));
-    if let Some(owner) = &args.owner {
-        let _ = write!(command, " --owner {}", text::shell(owner));
-    }
+    let config =
+        config.map(|file| format!(" --config {}", text::shell(&file.display().to_string()))).unwrap_or_default();
+    let owner = args.owner.as_ref().map(|owner| format!(" --owner {}", text::shell(owner))).unwrap_or_default();
+    let command = format!("counterfoil{config} call {}{owner}", text::shell(&args.tool));
     let repeated = args.arguments == "-" || sent.len() <= LONG && text::escape(sent) == sent;
     let arguments = if repeated { text::shell(&args.arguments) } else { "'…the same JSON…'".to_owned() };
     format!("{} {arguments} --confirm", text::escape(&command))
-}
-
-/// A payload as a person reads it. Nothing of it is left out, and nothing in it is taken for the program's own words.
-fn for_people(status: Status, payload: &str, again: &str) -> anyhow::Result<String> {
-    let Members(members) = serde_json::from_str(payload)?;
-    let text_of = |name: &str| {
-        members
-            .iter()
-            .find(|(key, _)| key == name)
-            .and_then(|(_, value)| serde_json::from_str::<String>(value.get()).ok())
-            .unwrap_or_default()
-    };
-    let raw_of = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value.get());
-    let word = |name: &str| text::escape(&text_of(name)).into_owned();
-    let mut shown = String::new();
-    match status {
-        Status::ConfirmationRequired => {
-            writeln!(
-                shown,
-                "{}: {} ({}). Nothing has been changed.\n",
-                loud("confirmation required"),
-                bold(&word("tool")),
-                word("level")
-            )?;
-            writeln!(shown, "  {}\n", word("summary"))?;
-            for warning in raw_of("warnings").map(serde_json::from_str::<Vec<String>>).transpose()?.unwrap_or_default()
-            {
-                writeln!(shown, "  {} {}\n", loud("warning:"), text::escape(&warning))?;
-            }
-            if let Some(recent) = raw_of("recent").filter(|recent| *recent != "[]") {
-                writeln!(
-                    shown,
-                    "  {} an identical call was made a short time ago:\n{}\n",
-                    loud("warning:"),
-                    inset(&text::indent(recent))
-                )?;
-            }
-            writeln!(shown, "{}\n", inset(&text::indent(raw_of("preview").unwrap_or("{}"))))?;
-            writeln!(
-                shown,
-                "To do exactly this, once, until {}:\n\n  {again} {}",
-                word("expires_at"),
-                word("confirm_token")
-            )?;
-        }
-        Status::Ok => {
-            writeln!(shown, "{}", word("message"))?;
-            shown.push_str(&others(&members, &["status", "tool", "message", "assurance"]));
-        }
-        Status::Rejected => {
-            let detail = word("detail");
-            let reason = if detail.is_empty() { word("reason") } else { format!("{}, {detail}", word("reason")) };
-            writeln!(shown, "{} ({reason}): {}\nNothing ran and nothing was spent.", loud("rejected"), word("error"))?;
-        }
-        Status::Failed => {
-            writeln!(shown, "{} ({}): {}", loud("failed"), word("reason"), word("error"))?;
-            let effect = match text_of("effect").as_str() {
-                "none" => "nothing was changed".to_owned(),
-                "partial" => "something was changed, not everything: look before you try again".to_owned(),
-                _ => "whether anything was changed is not known: look before you try again".to_owned(),
-            };
-            writeln!(shown, "Effect: {effect}.")?;
-        }
-    }
-    Ok(shown)
-}
-
-/// The members that have no sentence of their own, as JSON.
-fn others(members: &[(String, &RawValue)], known: &[&str]) -> String {
-    let rest: Vec<String> = members
-        .iter()
-        .filter(|(key, _)| !known.contains(&key.as_str()))
-        .map(|(key, value)| format!("{}:{}", serde_json::to_string(key).unwrap_or_default(), value.get()))
-        .collect();
-    if rest.is_empty() { String::new() } else { format!("{}\n", text::indent(&format!("{{{}}}", rest.join(",")))) }
-}
-
-/// The members of an object in their order, their values unread: a parser would round numbers.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Reader)
-    }
 }
 
 #[cfg(test)]
@@ -304,18 +199,5 @@ mod tests {
     #[test]
     fn a_token_cannot_break_out_of_its_string() {
         assert_eq!(with_token("{}", "t", "\",\"all\":true,\"z\":\"").unwrap(), r#"{"t":"\",\"all\":true,\"z\":\""}"#);
-    }
-
-    #[test]
-    fn a_preview_shows_everything_and_lets_nothing_through() {
-        let payload = "{\"status\":\"confirmation_required\",\"tool\":\"t\",\"summary\":\"Delete \u{1b}[2Ja\",\"preview\":{\"id\":9007199254740993,\"b\":\"\u{202e}\"},\"confirm_token\":\"cfm_x\",\"level\":\"approval_required\",\"warnings\":[\"w\\r\\u001b\"],\"expires_at\":\"2026-01-01T00:00:00Z\"}";
-        let shown = for_people(Status::ConfirmationRequired, payload, "counterfoil call t '{}' --confirm").unwrap();
-        let plain = anstream::adapter::strip_str(&shown).to_string();
-        for part in
-            [r"Delete \e[2Ja", "9007199254740993", r"\u{202e}", r"w\r\e", "counterfoil call t '{}' --confirm cfm_x"]
-        {
-            assert!(plain.contains(part), "{part} in {plain}");
-        }
-        assert!(!plain.contains('\u{1b}') && !plain.contains('\u{202e}'));
     }
 }

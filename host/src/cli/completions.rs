@@ -1,6 +1,6 @@
 //! `completions SHELL`: a script that completes this program's commands.
 
-use super::{Cli, exit};
+use super::{Cli, exit, print};
 use clap::CommandFactory as _;
 
 #[derive(clap::Args)]
@@ -13,6 +13,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<u8> {
-    clap_complete::generate(args.shell, &mut Cli::command(), "counterfoil", &mut std::io::stdout());
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "counterfoil", &mut script);
+    print::out(&String::from_utf8(script)?)?;
     Ok(exit::OK)
 }

@@ -1,6 +1,9 @@
-//! Says what is being waited for where it takes more than a second: on standard error, on a terminal, gone when done.
+//! Says what is being waited for where it takes more than a second: on standard error, moving and gone when done where
+//! that is a terminal, as one line where it is not.
 
+use super::print::note;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 /// Nothing is shown of what is done by then.
@@ -15,6 +18,10 @@ pub(super) async fn wait<T: Send + 'static>(
     let mut work = tokio::spawn(work);
     if let Ok(done) = tokio::time::timeout(PATIENCE, &mut work).await {
         return Ok(done?);
+    }
+    if !std::io::stderr().is_terminal() {
+        note(&format!("{message}; this is done once and kept"));
+        return Ok(work.await?);
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {

@@ -1,0 +1,124 @@
+//! An answer as a person reads it. Nothing of it is left out, and nothing in it is taken for the program's own words.
+
+use super::print::{bold, inset, loud};
+use crate::{Status, text};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::fmt::Write as _;
+
+/// The payload of an answer for the terminal; `again` is the command that confirms, up to the token.
+pub(super) fn for_people(status: Status, payload: &str, again: &str) -> anyhow::Result<String> {
+    let Members(members) = serde_json::from_str(payload)?;
+    let text_of = |name: &str| {
+        members
+            .iter()
+            .find(|(key, _)| key == name)
+            .and_then(|(_, value)| serde_json::from_str::<String>(value.get()).ok())
+            .unwrap_or_default()
+    };
+    let raw_of = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value.get());
+    let word = |name: &str| text::escape(&text_of(name)).into_owned();
+    let mut shown = String::new();
+    match status {
+        Status::ConfirmationRequired => {
+            writeln!(
+                shown,
+                "{}: {} ({}). Nothing has been changed.\n",
+                loud("confirmation required"),
+                bold(&word("tool")),
+                word("level")
+            )?;
+            writeln!(shown, "  {}\n", word("summary"))?;
+            for warning in raw_of("warnings").map(serde_json::from_str::<Vec<String>>).transpose()?.unwrap_or_default()
+            {
+                writeln!(shown, "  {} {}\n", loud("warning:"), text::escape(&warning))?;
+            }
+            if let Some(recent) = raw_of("recent").filter(|recent| *recent != "[]") {
+                writeln!(
+                    shown,
+                    "  {} an identical call was made a short time ago:\n{}\n",
+                    loud("warning:"),
+                    inset(&text::indent(recent))
+                )?;
+            }
+            writeln!(shown, "{}\n", inset(&text::indent(raw_of("preview").unwrap_or("{}"))))?;
+            writeln!(
+                shown,
+                "To do exactly this, once, until {}:\n\n  {again} {}",
+                word("expires_at"),
+                word("confirm_token")
+            )?;
+        }
+        Status::Ok => {
+            writeln!(shown, "{}", word("message"))?;
+            shown.push_str(&others(&members, &["status", "tool", "message", "assurance"]));
+        }
+        Status::Rejected => {
+            let detail = word("detail");
+            let reason = if detail.is_empty() { word("reason") } else { format!("{}, {detail}", word("reason")) };
+            writeln!(shown, "{} ({reason}): {}\nNothing ran and nothing was spent.", loud("rejected"), word("error"))?;
+        }
+        Status::Failed => {
+            writeln!(shown, "{} ({}): {}", loud("failed"), word("reason"), word("error"))?;
+            let effect = match text_of("effect").as_str() {
+                "none" => "nothing was changed".to_owned(),
+                "partial" => "something was changed, not everything: look before you try again".to_owned(),
+                _ => "whether anything was changed is not known: look before you try again".to_owned(),
+            };
+            writeln!(shown, "Effect: {effect}.")?;
+        }
+    }
+    Ok(shown)
+}
+
+/// The members that have no sentence of their own, as JSON.
+fn others(members: &[(String, &RawValue)], known: &[&str]) -> String {
+    let rest: Vec<String> = members
+        .iter()
+        .filter(|(key, _)| !known.contains(&key.as_str()))
+        .map(|(key, value)| format!("{}:{}", serde_json::to_string(key).unwrap_or_default(), value.get()))
+        .collect();
+    if rest.is_empty() { String::new() } else { format!("{}\n", text::indent(&format!("{{{}}}", rest.join(",")))) }
+}
+
+/// The members of an object in their order, their values unread: a parser would round numbers.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preview_shows_everything_and_lets_nothing_through() {
+        let payload = "{\"status\":\"confirmation_required\",\"tool\":\"t\",\"summary\":\"Delete \u{1b}[2Ja\",\"preview\":{\"id\":9007199254740993,\"b\":\"\u{202e}\"},\"confirm_token\":\"cfm_x\",\"level\":\"approval_required\",\"warnings\":[\"w\\r\\u001b\"],\"expires_at\":\"2026-01-01T00:00:00Z\"}";
+        let shown = for_people(Status::ConfirmationRequired, payload, "counterfoil call t '{}' --confirm").unwrap();
+        let plain = anstream::adapter::strip_str(&shown).to_string();
+        for part in
+            [r"Delete \e[2Ja", "9007199254740993", r"\u{202e}", r"w\r\e", "counterfoil call t '{}' --confirm cfm_x"]
+        {
+            assert!(plain.contains(part), "{part} in {plain}");
+        }
+        assert!(!plain.contains('\u{1b}') && !plain.contains('\u{202e}'));
+    }
+}

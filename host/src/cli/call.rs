@@ -15,9 +15,10 @@ use std::time::Duration;
 #[command(after_help = "\
 Examples:
   counterfoil call list_files '{\"path\": \"/files\"}'
-  counterfoil call delete_file '{\"path\": \"/files/old.txt\"}'                       shows what it would do, and a token
-  counterfoil call delete_file '{\"path\": \"/files/old.txt\"}' --confirm cfm_…       does it, once
   counterfoil call write_file - < arguments.json
+Shows what it would do, and a token; then does it, once:
+  counterfoil call delete_file '{\"path\": \"/files/old.txt\"}'
+  counterfoil call delete_file '{\"path\": \"/files/old.txt\"}' --confirm cfm_…
 
 Exit codes: 0 ok, 3 confirmation required, 4 rejected, 5 failed.")]
 pub(super) struct Args {

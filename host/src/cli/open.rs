@@ -62,7 +62,7 @@ pub(super) async fn open(config: &Config) -> anyhow::Result<Host> {
         raises.extend(levels);
     }
     for raise in &raises {
-        match gate.ceiling(raise.declared, Some(raise.level)) {
+        match gate.ceiling(raise.declared.into(), Some(raise.level.into())).await {
             Ok(_) => {}
             Err(GateError::Misuse(what)) => return Err(config.places.error(&raise.place, &what).into()),
             Err(e) => return Err(Error::new(ErrorKind::Gate, e.to_string()).into()),

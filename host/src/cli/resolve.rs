@@ -43,18 +43,21 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     }
     let by = owner(args.by.as_deref())?;
     match gate.resolve(id, by.as_str(), args.happened).await {
-        Ok(item) if args.json => out(&json(&item).to_string())?,
-        Ok(item) => {
-            let what = if args.happened { "happened" } else { "did not happen" };
-            let id = text::escape(&item.approval_id).into_owned();
-            line(&format!("settled: {} {what} ({id}, by {})", text::escape(&item.tool), text::escape(by.as_str())))?;
-            line("Identical calls are accepted again, each with a preview and a token of its own.")?;
-        }
+        Ok(()) => {}
         Err(GateError::Misuse(what)) => {
             return Err(Usage(format!("{what}; `counterfoil resolve` lists what can be settled")).into());
         }
-        Err(e) => return Err(anyhow::anyhow!("{e}")),
+        Err(e) => return Err(e.into()),
     }
+    let item = gate.show(id).await?;
+    if args.json {
+        out(&item.as_ref().map(json).unwrap_or_default().to_string())?;
+        return Ok(exit::OK);
+    }
+    let tool = item.map(|item| item.tool).unwrap_or_default();
+    let what = if args.happened { "happened" } else { "did not happen" };
+    line(&format!("settled: {} {what} ({}, by {})", text::escape(&tool), text::escape(id), text::escape(by.as_str())))?;
+    line("Identical calls are accepted again, each with a preview and a token of its own.")?;
     Ok(exit::OK)
 }
 
@@ -65,7 +68,7 @@ async fn unrecorded(gate: &Gate) -> anyhow::Result<Vec<Item>> {
     loop {
         let after =
             items.last().map(|last| Cursor { issued_at: last.issued_at, approval_id: last.approval_id.clone() });
-        let page = gate.unrecorded(after.as_ref(), PAGE).await.map_err(|e| anyhow::anyhow!("{e}"))?;
+        let page = gate.unrecorded(after.as_ref(), PAGE).await?;
         let last = page.is_empty();
         items.extend(page);
         if last {

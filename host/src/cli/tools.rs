@@ -16,8 +16,8 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
-    let opened = open::open(&open::load(config)?).await?;
-    let tools = opened.host.tools();
+    let host = open::open(&open::load(config)?).await?;
+    let tools = host.tools();
     if args.json {
         let list: Vec<_> = tools.iter().map(|tool| {
             serde_json::json!({

@@ -85,10 +85,10 @@ pub(super) fn run(dir: &Path) -> anyhow::Result<u8> {
     line(&format!("\n{}", bold("For an MCP client")))?;
     let absolute = fs::canonicalize(&config).unwrap_or(config);
     let program = std::env::current_exe().map_or_else(|_| "counterfoil".to_owned(), |path| path.display().to_string());
-    let server = serde_json::json!({ "mcpServers": { "counterfoil": {
-        "command": program, "args": ["serve", "--config", absolute.display().to_string()]
-    } } });
-    line(&inset(&text::indent(&server.to_string())))?;
+    let (program, file) = (serde_json::to_string(&program)?, serde_json::to_string(&absolute.display().to_string())?);
+    let server =
+        format!(r#"{{"mcpServers":{{"counterfoil":{{"command":{program},"args":["serve","--config",{file}]}}}}}}"#);
+    line(&inset(&text::indent(&server)))?;
     Ok(exit::OK)
 }
 

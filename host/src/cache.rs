@@ -51,7 +51,10 @@ impl CodeCache {
     }
 }
 
-#[expect(unsafe_code, reason = "wasmtime's deserialize_file: `usable` has checked that only this user can have written it")]
+#[expect(
+    unsafe_code,
+    reason = "wasmtime's deserialize_file: `usable` has checked that only this user can have written it"
+)]
 fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
     // SAFETY: the file came from `Component::serialize` in this program: it and its folder are owned by this user and not
     // writable by others, and it was renamed into place whole.
@@ -82,12 +85,13 @@ fn store(folder: &Path, path: &Path, component: &Component) -> io::Result<()> {
     let code = component.serialize().map_err(io::Error::other)?;
     let unique = format!("tmp-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let draft = path.with_extension(unique);
-    let written = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).and_then(|mut file| {
-        file.write_all(&code)?;
-        // Without this a crash could leave the name on an empty or half-written file.
-        file.sync_data()?;
-        std::fs::rename(&draft, path)
-    });
+    let written =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).and_then(|mut file| {
+            file.write_all(&code)?;
+            // Without this a crash could leave the name on an empty or half-written file.
+            file.sync_data()?;
+            std::fs::rename(&draft, path)
+        });
     if written.is_err() {
         let _ = std::fs::remove_file(&draft);
     }

@@ -7,3 +7,4 @@ mod config;
 mod files_plugin;
 mod model;
 mod vectors;
+mod plugin;

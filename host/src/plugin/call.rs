@@ -223,6 +223,8 @@ pub(super) fn trapped(error: &wasmtime::Error, usage: &Usage) -> String {
     match error.downcast_ref() {
         Some(Trap::StackOverflow) => "stack overflow: it calls itself too deeply".into(),
         Some(Trap::UnreachableCodeReached) => "it panicked or aborted".into(),
+        // Where a language keeps a stack of its own in memory, its end is the memory's.
+        Some(Trap::MemoryOutOfBounds) => "out of bounds memory access: a stack overflow, or a fault of its own".into(),
         Some(trap) => trap.to_string(),
         None => shortened(error.root_cause().to_string().lines().next().unwrap_or_default().to_owned(), TEXT),
     }

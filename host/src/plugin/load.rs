@@ -113,7 +113,9 @@ fn kind(bytes: &[u8]) -> Result<(), String> {
         None if wasmtime::Engine::detect_precompiled(bytes).is_some() => {
             Err("is compiled code, which is not taken from a file: give the component".into())
         }
-        None if bytes.trim_ascii_start().starts_with(b"(") => Err(format!("is WebAssembly text, not a component: {BUILD}")),
+        None if bytes.trim_ascii_start().starts_with(b"(") => {
+            Err(format!("is WebAssembly text, not a component: {BUILD}"))
+        }
         None => Err(format!("is not WebAssembly: {BUILD}")),
     }
 }
@@ -123,8 +125,11 @@ fn fit(sandbox: &Sandbox, component: &Component) -> Result<(Vec<String>, Vec<Str
     let kind = component.component_type();
     let imports: Vec<String> = kind.imports(&sandbox.engine).map(|(name, _)| name.to_owned()).collect();
     let exports: Vec<String> = kind.exports(&sandbox.engine).map(|(name, _)| name.to_owned()).collect();
-    let missing: Vec<&str> =
-        imports.iter().map(String::as_str).filter(|name| !PROVIDED.iter().any(|prefix| name.starts_with(prefix))).collect();
+    let missing: Vec<&str> = imports
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !PROVIDED.iter().any(|prefix| name.starts_with(prefix)))
+        .collect();
     if !missing.is_empty() {
         return Err(format!("imports {}, which is not provided to plug-ins", missing.join(", ")));
     }
@@ -148,6 +153,7 @@ fn line(error: &wasmtime::Error) -> String {
 
 /// Every cause, on one line.
 pub(super) fn chain(error: &wasmtime::Error) -> String {
-    let causes: Vec<String> = error.chain().map(|cause| cause.to_string().lines().collect::<Vec<_>>().join(" ")).collect();
+    let causes: Vec<String> =
+        error.chain().map(|cause| cause.to_string().lines().collect::<Vec<_>>().join(" ")).collect();
     causes.join(": ")
 }

@@ -167,11 +167,7 @@ impl HostDescriptor for Watched<'_> {
     }
 
     // What is written to a stream is seen by nobody here: opening one counts.
-    fn write_via_stream(
-        &mut self,
-        fd: Resource<Descriptor>,
-        offset: Filesize,
-    ) -> FsResult<Resource<DynOutputStream>> {
+    fn write_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
         let before = self.enter()?;
         let result = self.files.write_via_stream(fd, offset);
         self.leave(before, result)
@@ -193,10 +189,7 @@ impl HostDescriptor for Watched<'_> {
 }
 
 impl HostDirectoryEntryStream for Watched<'_> {
-    async fn read_directory_entry(
-        &mut self,
-        stream: Resource<ReaddirIterator>,
-    ) -> FsResult<Option<DirectoryEntry>> {
+    async fn read_directory_entry(&mut self, stream: Resource<ReaddirIterator>) -> FsResult<Option<DirectoryEntry>> {
         self.files.read_directory_entry(stream).await
     }
 

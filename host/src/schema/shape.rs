@@ -71,7 +71,9 @@ impl<'a> Survey<'a> {
     fn measure(&mut self, schema: &'a Value, above: usize) -> Result<Size, String> {
         let Value::Object(entries) = schema else { return Ok(Size { width: 1, depth: 0 }) };
         let size = match self.seen.get(&std::ptr::from_ref(schema)) {
-            Some(None) => return Err("a $ref leads back to itself: it must go through \"properties\" or \"items\"".into()),
+            Some(None) => {
+                return Err("a $ref leads back to itself: it must go through \"properties\" or \"items\"".into());
+            }
             Some(Some(size)) => *size,
             // Not measured further than is allowed anyway: this calls itself, too.
             None if above > DEPTH => Size { width: 1, depth: 1 },

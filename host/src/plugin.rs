@@ -1,6 +1,12 @@
 //! Plug-ins: tools shipped as WebAssembly components. Each call gets a fresh instance with a deadline, a memory limit and an
 //! output limit; a preview and every safe call cannot change what the host controls; nothing remains for the next call.
 //!
+//! A component is a plug-in when it exports `counterfoil:tool/tools@0.1.0`; what else it exports is not looked at. It may
+//! import `counterfoil:tool/progress` and everything of WASI 0.2: `cli`, `clocks`, `filesystem`, `io`, `random`, `sockets`.
+//! Of these only clocks and randomness work without a grant: standard input is empty, there are no arguments and no
+//! variables, standard output goes to the log, every use of a socket or a name look-up is denied, and there are no
+//! directories but the granted ones. Nothing else links, HTTP included, and a component that imports it is not loaded.
+//!
 //! ```no_run
 //! # async fn example() -> Result<(), counterfoil::Error> {
 //! use counterfoil::plugin::{Access, DirGrant, Plugin, PluginOptions, Sandbox, SandboxOptions};

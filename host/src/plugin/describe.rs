@@ -27,6 +27,8 @@ pub(super) async fn ask(
     pre: &PluginPre<State>,
     limits: &Limits,
 ) -> Result<Vec<Declaration>, String> {
+    // The pool has no more instances than there are slots. They are never closed.
+    let _slot = sandbox.slots.acquire().await.map_err(|error| error.to_string())?;
     let asked = async {
         let mut instance = Instance::new(sandbox, pre, limits, &[], Power::ReadOnly)
             .await

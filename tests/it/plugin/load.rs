@@ -101,7 +101,7 @@ fn exporting(name: &str, functions: &[&str], extra: bool) -> Vec<u8> {
     let mut aliases = ComponentAliasSection::new();
     aliases.alias(Alias::CoreInstanceExport { instance: 0, kind: ExportKind::Func, name: "f" });
     let mut types = ComponentTypeSection::new();
-    types.function().params(Vec::<(&str, ComponentValType)>::new()).result(None);
+    types.function().async_(false).params(Vec::<(&str, ComponentValType)>::new()).result(None);
     let mut lifted = CanonicalFunctionSection::new();
     lifted.lift(0, 0, []);
     let mut made = ComponentInstanceSection::new();

@@ -32,7 +32,7 @@ pub(super) async fn ask(
     let asked = async {
         let mut instance = Instance::new(sandbox, pre, limits, &[], Power::ReadOnly)
             .await
-            .map_err(|error| format!("could not be started: {}", super::load::chain(&error)))?;
+            .map_err(|error| super::load::not_started(&error))?;
         let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;
         instance.log("", "list-tools");
         tools.map_err(|error| format!("failed in list-tools: {}", trapped(&error, &instance.store.data().usage)))

@@ -157,3 +157,12 @@ pub(super) fn chain(error: &wasmtime::Error) -> String {
         error.chain().map(|cause| cause.to_string().lines().collect::<Vec<_>>().join(" ")).collect();
     causes.join(": ")
 }
+
+/// Why there is no instance. That a function has other types than it must have shows only here.
+pub(super) fn not_started(error: &wasmtime::Error) -> String {
+    let causes = chain(error);
+    match causes.split_once("failed to convert function to given type: ") {
+        Some((_, what)) => format!("exports {TOOLS} with functions of other types: {what}"),
+        None => format!("could not be started: {causes}"),
+    }
+}

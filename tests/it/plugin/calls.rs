@@ -14,8 +14,8 @@ async fn a_safe_call_gets_its_arguments_its_level_and_an_operation_id() {
     let (status, payload) = echo.call("echo", r#"{ "text" : "é", "n" : 6.20 }"#).await;
     assert_eq!(status, Status::Ok, "{payload}");
     assert_eq!(payload["message"], "echoed");
-    assert_eq!(payload["arguments"].to_string(), r#"{"n":6.2,"text":"é"}"#);
-    assert_eq!(payload["level"], "Level::Safe");
+    assert_eq!(payload["given"].to_string(), r#"{"n":6.2,"text":"é"}"#);
+    assert_eq!(payload["ran_at"], "Level::Safe");
     assert!(payload["operation_id"].as_str().unwrap().starts_with("op_"), "{payload}");
 }
 
@@ -167,11 +167,14 @@ async fn nothing_remains_of_one_call_in_the_next() {
 }
 
 #[tokio::test]
-async fn start_code_runs_before_the_permit_and_can_change_nothing() {
+async fn start_code_has_no_more_power_than_the_call() {
     let start = bench("start").await;
+    let (status, payload) = start.call("safe", "{}").await;
+    assert_eq!((status, &payload["late"]), (Status::Ok, &false.into()), "{payload}");
+    assert_eq!((start.text("late"), start.text("started")), (None, None));
     let (status, payload) = start.call("late", "{}").await;
     assert_eq!((status, &payload["late"]), (Status::Ok, &true.into()), "{payload}");
-    assert_eq!((start.text("late").as_deref(), start.text("started")), (Some("1"), None));
+    assert_eq!((start.text("late").as_deref(), start.text("started").as_deref()), (Some("1"), Some("1")));
 }
 
 #[tokio::test]

@@ -125,10 +125,10 @@ async fn exports_that_do_not_fit_are_told() {
     let fewer = exporting(TOOLS, &all[..2], false);
     check(bytes(fewer).await, ErrorKind::Plugin, "execute");
     let wrong = exporting(TOOLS, &all, false);
-    check(bytes(wrong).await, ErrorKind::Plugin, "does not fit");
+    check(bytes(wrong).await, ErrorKind::Plugin, "of other types");
     // What is exported besides is not looked at: the fault stays the same.
     let extra = exporting(TOOLS, &all, true);
-    check(bytes(extra).await, ErrorKind::Plugin, "does not fit");
+    check(bytes(extra).await, ErrorKind::Plugin, "of other types");
 }
 
 /// The fixture `declare` with other tools: `name|level|input schema|output schema` a line.
@@ -136,8 +136,10 @@ fn declaring(text: &str) -> Vec<u8> {
     const ROOM: usize = 2048;
     let mut component = std::fs::read(fixture("declare")).unwrap();
     let start = component.windows(10).position(|window| window == b"fine|safe|").unwrap();
-    assert!(text.len() <= ROOM);
-    component[start..start + ROOM].copy_from_slice(format!("{text:@<ROOM$}").as_bytes());
+    let mut padded = text.as_bytes().to_vec();
+    assert!(padded.len() <= ROOM);
+    padded.resize(ROOM, b'@');
+    component[start..start + ROOM].copy_from_slice(&padded);
     component
 }
 

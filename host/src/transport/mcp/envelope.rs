@@ -94,7 +94,7 @@ pub(super) fn read(line: &[u8]) -> Result<Line<'_>, Flaw> {
     let mut top = Members::new(["jsonrpc", "id", "method", "params", "result", "error"]);
     let read = top.read(text);
     let [jsonrpc, raw_id, method, params, result, error] = top.found;
-    let id = raw_id.and_then(parse_id);
+    let id = raw_id.filter(|id| whole(text, id)).and_then(parse_id);
     let fail = |code, message: String| Err(Flaw::new(id.clone(), code, message));
     match read {
         Ok(()) => {}
@@ -114,7 +114,7 @@ pub(super) fn read(line: &[u8]) -> Result<Line<'_>, Flaw> {
         return fail(INVALID_REQUEST, "a message is a request or a response: leave out \"result\" and \"error\"".into());
     }
     let Some(method) = parse_string(method) else {
-        return fail(INVALID_REQUEST, "\"method\" is not a string".into());
+        return fail(INVALID_REQUEST, "\"method\" is not a string: send the name of a method".into());
     };
     let Some(raw_id) = raw_id else { return Ok(Line::Notification) };
     let Some(id) = id.clone() else {
@@ -168,7 +168,14 @@ pub(super) fn id_of(beginning: &str) -> Option<RequestId> {
     let mut top = Members::new(["id"]);
     let _ = top.read(beginning);
     let [id] = top.found;
-    id.and_then(parse_id)
+    id.filter(|id| whole(beginning, id)).and_then(parse_id)
+}
+
+/// Whether a value that was read from this text goes on no further: where the text was cut, a number may have been.
+fn whole(text: &str, value: &RawValue) -> bool {
+    let value = value.get();
+    let end = (value.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize).wrapping_add(value.len());
+    text.get(end..).is_some_and(|rest| rest.trim_ascii_start().starts_with([',', '}']))
 }
 
 fn parse_id(raw: &RawValue) -> Option<RequestId> {
@@ -251,25 +258,19 @@ impl<'de, const N: usize> Visitor<'de> for &mut Members<'de, N> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        // A value counts once its comma or brace has been seen: the end of a cut line may have cut a number.
-        let mut waiting: Option<(usize, &'de RawValue)> = None;
-        loop {
-            let key = map.next_key::<String>()?;
-            if let Some((slot, value)) = waiting.take().and_then(|(at, value)| Some((self.found.get_mut(at)?, value))) {
-                *slot = Some(value);
-            }
-            let Some(key) = key else { return Ok(()) };
+        while let Some(key) = map.next_key::<String>()? {
             if !self.first(&key) {
                 self.twice = Some(key);
                 return Err(A::Error::custom("a key stands twice"));
             }
-            match self.place(&key) {
-                Some(at) => waiting = Some((at, map.next_value()?)),
+            match self.place(&key).and_then(|at| self.found.get_mut(at)) {
+                Some(slot) => *slot = Some(map.next_value()?),
                 None => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
+        Ok(())
     }
 }
 

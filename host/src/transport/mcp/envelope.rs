@@ -111,7 +111,10 @@ pub(super) fn read(line: &[u8]) -> Result<Line<'_>, Flaw> {
         };
     };
     if result.is_some() || error.is_some() {
-        return fail(INVALID_REQUEST, "a message is a request or a response: leave out \"result\" and \"error\"".into());
+        return fail(
+            INVALID_REQUEST,
+            "a message is a request or a response: leave out \"result\" and \"error\"".into(),
+        );
     }
     let Some(method) = parse_string(method) else {
         return fail(INVALID_REQUEST, "\"method\" is not a string: send the name of a method".into());

@@ -57,20 +57,35 @@ fn a_number_that_was_cut_is_no_id() {
 #[test]
 fn json_that_is_no_message_is_an_invalid_request() {
     for line in [
-        "1", "null", "\"a\"", "[]", "[1]", "{}", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
-        r#"{"id":null,"method":"ping"}"#, r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
-        r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, r#"{"jsonrpc":"2.0","id":1e2,"method":"ping"}"#,
-        r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#, r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
-        r#"{"jsonrpc":"2.0","id":"\ud800","method":"ping"}"#, r#"{"jsonrpc":"2.0"}"#,
+        "1",
+        "null",
+        "\"a\"",
+        "[]",
+        "[1]",
+        "{}",
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+        r#"{"id":null,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1e2,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":"\ud800","method":"ping"}"#,
+        r#"{"jsonrpc":"2.0"}"#,
     ] {
         refused(line, INVALID_REQUEST, None);
     }
     let long = "x".repeat(257);
     refused(format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"ping"}}"#), INVALID_REQUEST, None);
     for line in [
-        r#"{"id":1,"method":"ping"}"#, r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, r#"{"jsonrpc":2.0,"id":1,"method":"ping"}"#,
-        r#"{"jsonrpc":"2.0","id":1}"#, r#"{"jsonrpc":"2.0","id":1,"method":7}"#, r#"{"jsonrpc":"2.0","id":1,"method":"\udc00"}"#,
-        r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#, r#"{"jsonrpc":"2.0","id":1,"method":"ping","error":{}}"#,
+        r#"{"id":1,"method":"ping"}"#,
+        r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+        r#"{"jsonrpc":2.0,"id":1,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"\udc00"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","error":{}}"#,
     ] {
         refused(line, INVALID_REQUEST, one());
     }
@@ -95,14 +110,26 @@ fn a_key_that_stands_twice_is_refused_however_it_is_spelled() {
         refused(format!("{{{call},{rest}}}"), INVALID_REQUEST, one());
     }
     refused(r#"{"jsonrpc":"2.0","method":"ping","id":1,"id":2}"#, INVALID_REQUEST, one());
-    refused(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"a","cursor":"b"}}"#, INVALID_REQUEST, one());
+    refused(
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"a","cursor":"b"}}"#,
+        INVALID_REQUEST,
+        one(),
+    );
 }
 
 #[test]
 fn params_that_do_not_fit_are_invalid_params() {
     for params in [
-        "[]", "1", "\"a\"", "{}", r#"{"name":1}"#, r#"{"name":null}"#, r#"{"name":["a"]}"#, r#"{"arguments":{}}"#,
-        r#"{"name":"\ud800"}"#, "null",
+        "[]",
+        "1",
+        "\"a\"",
+        "{}",
+        r#"{"name":1}"#,
+        r#"{"name":null}"#,
+        r#"{"name":["a"]}"#,
+        r#"{"arguments":{}}"#,
+        r#"{"name":"\ud800"}"#,
+        "null",
     ] {
         let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
         refused(line, INVALID_PARAMS, one());
@@ -120,8 +147,17 @@ fn arguments_stay_the_text_that_was_sent() {
     let deep = format!("{}{}", "[".repeat(130), "]".repeat(130));
     let deeper = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     for text in [
-        "{}", "[]", "7", "\"text\"", r#"{"b":1, "a" : 2}"#, r#"{"n":9007199254740993,"m":1e400,"o":-0,"p":6.20}"#,
-        r#"{"a":1,"a":2,"\u0061":3}"#, r#"{"s":"\ud800"}"#, r#"{"arguments":{"name":"x"},"name":"y"}"#, &deep, &deeper,
+        "{}",
+        "[]",
+        "7",
+        "\"text\"",
+        r#"{"b":1, "a" : 2}"#,
+        r#"{"n":9007199254740993,"m":1e400,"o":-0,"p":6.20}"#,
+        r#"{"a":1,"a":2,"\u0061":3}"#,
+        r#"{"s":"\ud800"}"#,
+        r#"{"arguments":{"name":"x"},"name":"y"}"#,
+        &deep,
+        &deeper,
     ] {
         arguments(&format!(r#"{{"name":"a","arguments": {text} }}"#), text);
         arguments(&format!(r#"{{"arguments":{text},"task":{{}},"name":"a"}}"#), text);
@@ -145,7 +181,9 @@ fn other_lines_are_told_apart() {
 fn no_flaw_repeats_what_may_be_a_token() {
     let token = "cfm_abcdefghijklmnopqrstuvwx";
     for line in [
-        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"a","arguments":{{"confirm_token":"{token}"}}"#),
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"a","arguments":{{"confirm_token":"{token}"}}"#
+        ),
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":"{token}"}}"#),
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":{{"a":"{token}"}}}}}}"#),
     ] {

@@ -31,7 +31,13 @@ pub(super) struct Lines<R> {
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { input: BufReader::with_capacity(KEPT, input), line: Vec::new(), given: false, too_long: false, ended: false }
+        Self {
+            input: BufReader::with_capacity(KEPT, input),
+            line: Vec::new(),
+            given: false,
+            too_long: false,
+            ended: false,
+        }
     }
 
     pub(super) async fn next(&mut self) -> Input<'_> {

@@ -136,7 +136,8 @@ fn result(reply: Reply) -> CallToolResult {
         meta.insert("counterfoil/operation_id".into(), Value::String(operation_id));
     }
     let content = vec![ContentBlock::text(reply.payload)];
-    let result = if reply.status.is_error() { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    let result =
+        if reply.status.is_error() { CallToolResult::error(content) } else { CallToolResult::success(content) };
     result.with_meta((!meta.is_empty()).then_some(MetaObject(meta)))
 }
 
@@ -147,11 +148,8 @@ fn tool(listing: &Listing) -> Result<Tool, Error> {
             Error::new(ErrorKind::Plugin, message).with_source(error)
         })
     };
-    let mut tool = Tool::new(
-        listing.name.clone(),
-        listing.description.clone(),
-        schema(&listing.input_schema, "input")?,
-    );
+    let mut tool =
+        Tool::new(listing.name.clone(), listing.description.clone(), schema(&listing.input_schema, "input")?);
     tool.title = listing.title.clone();
     tool.output_schema = listing.output_schema.as_deref().map(|text| schema(text, "output")).transpose()?;
     let dangerous = listing.level == Level::ApprovalRequired;

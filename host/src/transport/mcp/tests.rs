@@ -1,68 +1,15 @@
+//! The protocol: lines, ids, both generations, the end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod client;
+mod contract;
+
 use super::serve;
-use crate::{Error, Host, Owner};
+use crate::Owner;
+use client::{Client, host};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines};
-use tokio::task::JoinHandle;
-
-/// How long a test waits for what must come.
-const SOON: Duration = Duration::from_secs(10);
-
-/// A client at the other end of two pipes.
-struct Client {
-    input: Option<DuplexStream>,
-    output: Lines<BufReader<DuplexStream>>,
-    served: JoinHandle<Result<(), Error>>,
-}
-
-impl Client {
-    fn start(host: Host) -> Self {
-        let (input, server_in) = tokio::io::duplex(1 << 16);
-        let (server_out, output) = tokio::io::duplex(1 << 16);
-        let owner = Owner::new("name", "test").unwrap();
-        let served = tokio::spawn(serve(host, owner, server_in, server_out));
-        Self { input: Some(input), output: BufReader::new(output).lines(), served }
-    }
-
-    async fn send(&mut self, line: impl AsRef<[u8]>) {
-        let input = self.input.as_mut().unwrap();
-        input.write_all(line.as_ref()).await.unwrap();
-        input.write_all(b"\n").await.unwrap();
-    }
-
-    async fn line(&mut self) -> String {
-        tokio::time::timeout(SOON, self.output.next_line()).await.expect("an answer in time").unwrap().expect("a line")
-    }
-
-    async fn answer(&mut self) -> Value {
-        serde_json::from_str(&self.line().await).unwrap()
-    }
-
-    /// Sends a request under this id and returns its answer.
-    async fn ask(&mut self, id: i64, method: &str, params: Value) -> Value {
-        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()).await;
-        let answer = self.answer().await;
-        assert_eq!(answer["id"], id, "{answer}");
-        answer
-    }
-
-    async fn call(&mut self, id: i64, tool: &str, arguments: Value) -> Value {
-        self.ask(id, "tools/call", json!({"name": tool, "arguments": arguments})).await
-    }
-
-    /// Closes the input and waits for the end; returns the lines that were still to come.
-    async fn end(mut self) -> Vec<String> {
-        self.input = None;
-        let mut rest = Vec::new();
-        while let Some(line) = tokio::time::timeout(SOON, self.output.next_line()).await.expect("an end").unwrap() {
-            rest.push(line);
-        }
-        tokio::time::timeout(SOON, self.served).await.expect("an end in time").unwrap().unwrap();
-        rest
-    }
-}
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 const MODERN: &str = "2026-07-28";
 
@@ -82,11 +29,12 @@ fn hello(version: &str) -> Value {
 async fn every_broken_line_is_answered_and_the_next_request_works() {
     let deep = format!("{}{}", "[".repeat(130), "]".repeat(130));
     let call = |arguments: &str| {
-        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"exact","arguments":{arguments}}}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"exact","arguments":{arguments}}}}}"#
+        )
     };
-    let request = |method: &str, params: &str| {
-        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#)
-    };
+    let request =
+        |method: &str, params: &str| format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#);
     // What is sent, the code of the answer, whether the id could be read.
     let lines: Vec<(Vec<u8>, i64, bool)> = vec![
         (b"hello".to_vec(), -32700, false),
@@ -132,13 +80,18 @@ async fn every_broken_line_is_answered_and_the_next_request_works() {
 async fn what_the_gate_has_to_judge_reaches_it_and_gets_an_answer() {
     let mut client = Client::start(host().await);
     let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(130), "]".repeat(130));
-    for arguments in [r#"{"a":1e400}"#, r#"{"a":"\ud800"}"#, &deep, r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#, "[]", "7"] {
+    for arguments in
+        [r#"{"a":1e400}"#, r#"{"a":"\ud800"}"#, &deep, r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#, "[]", "7"]
+    {
         let params = format!(r#"{{"name":"exact","arguments":{arguments}}}"#);
         client.send(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)).await;
         let answer = client.answer().await;
         assert_eq!(answer["id"], 1, "{arguments}: {answer}");
-        assert!(answer["result"]["content"][0]["text"].is_string(), "{arguments}: {answer}");
-        assert_refused(&answer, arguments);
+        let result = &answer["result"];
+        assert_eq!(
+            (&result["isError"], &result["structuredContent"]["reason"]),
+            (&json!(true), &json!("invalid_arguments"))
+        );
     }
     client.end().await;
 }
@@ -147,7 +100,8 @@ async fn what_the_gate_has_to_judge_reaches_it_and_gets_an_answer() {
 async fn what_wants_no_answer_gets_none() {
     let mut client = Client::start(host().await);
     for line in [
-        "", " \t\r",
+        "",
+        " \t\r",
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/of_tomorrow","params":{"x":1}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}"#,
@@ -175,7 +129,8 @@ async fn a_byte_order_mark_and_a_carriage_return_are_passed_over() {
 async fn a_line_that_is_too_long_is_skipped_to_its_end() {
     let mut client = Client::start(host().await);
     let long = "x".repeat(super::lines::MAX_LINE);
-    let line = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"exact","arguments":"{long}"}}}}"#);
+    let line =
+        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"exact","arguments":"{long}"}}}}"#);
     for _ in 0..2 {
         client.send(&line).await;
         let answer = client.answer().await;
@@ -210,8 +165,12 @@ async fn both_generations_are_served_on_one_connection_and_may_leave_out_the_ope
     // Nothing before it, no metadata.
     assert_eq!(client.call(1, "exact", json!({})).await["result"]["isError"], false);
     for (version, agreed) in [
-        ("2024-11-05", "2024-11-05"), ("2025-03-26", "2025-03-26"), ("2025-06-18", "2025-06-18"),
-        ("2025-11-25", "2025-11-25"), (MODERN, "2025-11-25"), ("1999-01-01", "2025-11-25"),
+        ("2024-11-05", "2024-11-05"),
+        ("2025-03-26", "2025-03-26"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        (MODERN, "2025-11-25"),
+        ("1999-01-01", "2025-11-25"),
     ] {
         let answer = client.ask(2, "initialize", hello(version)).await;
         let result = &answer["result"];
@@ -285,7 +244,9 @@ async fn an_idle_server_ends_at_once_and_a_last_line_needs_no_line_feed() {
 async fn what_was_read_is_answered_before_the_end() {
     let mut client = Client::start(host().await);
     for id in 0..20 {
-        client.send(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"steps"}}}}"#)).await;
+        client
+            .send(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"steps"}}}}"#))
+            .await;
     }
     client.send("broken").await;
     let rest = client.end().await;
@@ -299,7 +260,9 @@ async fn more_requests_than_are_worked_on_at_once_wait_and_are_all_answered() {
     let mut input = client.input.take().unwrap();
     let writing = tokio::spawn(async move {
         for id in 0..500 {
-            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"exact\"}}}}\nx\n");
+            let line = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"exact\"}}}}\nx\n"
+            );
             input.write_all(line.as_bytes()).await.unwrap();
         }
     });
@@ -349,7 +312,10 @@ async fn progress_is_passed_on_at_a_bounded_rate_and_never_after_the_answer() {
         }
         assert_eq!(message["method"], "notifications/progress");
         let params = &message["params"];
-        assert_eq!((&params["progressToken"], &params["total"], &params["message"]), (&json!("p"), &json!(1.0), &json!("step")));
+        assert_eq!(
+            (&params["progressToken"], &params["total"], &params["message"]),
+            (&json!("p"), &json!(1.0), &json!("step"))
+        );
         let progress = params["progress"].as_f64().unwrap();
         assert!(progress > last, "{progress} after {last}");
         last = progress;
@@ -360,5 +326,3 @@ async fn progress_is_passed_on_at_a_bounded_rate_and_never_after_the_answer() {
     client.call(2, "steps", json!({})).await;
     assert!(client.end().await.is_empty());
 }
-async fn host() -> Host { Host { listings: Default::default() } }
-fn assert_refused(_: &Value, _: &str) {}

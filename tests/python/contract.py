@@ -153,7 +153,7 @@ async def what_is_listed(place: Place, mode: str):
         reads = name in ("list_files", "read_file", "search_files")
         assert hints.read_only_hint == reads == (level == "safe"), tool
         if tool.output_schema is not None:
-            assert tool.output_schema["type"] == "object" and len(tool.output_schema["anyOf"]) == 4, tool.output_schema
+            assert tool.output_schema["type"] == "object" and len(tool.output_schema["anyOf"]) >= 4, tool.output_schema
 
 
 async def preview_then_confirm_then_replay(place: Place, mode: str):

@@ -130,10 +130,10 @@ pub(super) fn read(line: &[u8]) -> Result<Line<'_>, Flaw> {
     }
     if method != "tools/call" {
         // The reader of these looks for nothing in `params` that stands twice; it would take the last.
-        if let Some(params) = params {
-            if let Err(unread) = Members::new([]).read(params.get()) {
-                return Err(params_flaw(id, unread));
-            }
+        if let Some(params) = params
+            && let Err(unread) = Members::new([]).read(params.get())
+        {
+            return Err(params_flaw(id, unread));
         }
         return Ok(Line::Request { id, method });
     }
@@ -278,5 +278,4 @@ impl<'de, const N: usize> Visitor<'de> for &mut Members<'de, N> {
 }
 
 #[cfg(test)]
-#[path = "envelope_tests.rs"]
 mod tests;

@@ -131,12 +131,11 @@ where
                     }
                 }
                 Ok(Some(message)) => {
-                    if let JsonRpcMessage::Notification(notification) = &message {
-                        if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
-                            if let Some(id) = &cancelled.params.request_id {
-                                self.unanswered.cancelled(id);
-                            }
-                        }
+                    if let JsonRpcMessage::Notification(notification) = &message
+                        && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                        && let Some(id) = &cancelled.params.request_id
+                    {
+                        self.unanswered.cancelled(id);
                     }
                     return Some(message);
                 }

@@ -81,7 +81,7 @@ async fn what_the_gate_has_to_judge_reaches_it_and_gets_an_answer() {
     let mut client = Client::start(host().await);
     let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(130), "]".repeat(130));
     for arguments in
-        [r#"{"a":1e400}"#, r#"{"a":"\ud800"}"#, &deep, r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#, "[]", "7"]
+        [r#"{"a":1e10000}"#, r#"{"a":"\ud800"}"#, &deep, r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#, "[]", "7"]
     {
         let params = format!(r#"{{"name":"exact","arguments":{arguments}}}"#);
         client.send(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)).await;
@@ -93,6 +93,11 @@ async fn what_the_gate_has_to_judge_reaches_it_and_gets_an_answer() {
             (&json!(true), &json!("invalid_arguments"))
         );
     }
+    // A number that no double holds is a number all the same.
+    client
+        .send(r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"exact","arguments":{"a":1e400}}}"#)
+        .await;
+    assert_eq!(client.answer().await["result"]["isError"], false);
     client.end().await;
 }
 

@@ -66,10 +66,10 @@ impl Unanswered {
         }
         ids.cancelled.insert(id.clone());
         ids.oldest.push_back(id.clone());
-        if ids.oldest.len() > REMEMBERED {
-            if let Some(oldest) = ids.oldest.pop_front() {
-                ids.cancelled.remove(&oldest);
-            }
+        if ids.oldest.len() > REMEMBERED
+            && let Some(oldest) = ids.oldest.pop_front()
+        {
+            ids.cancelled.remove(&oldest);
         }
     }
 

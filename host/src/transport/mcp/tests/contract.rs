@@ -35,7 +35,7 @@ async fn tools_are_listed_with_what_a_client_has_to_know() {
     assert_eq!(wipe["annotations"], json!({"readOnlyHint": false, "destructiveHint": true, "idempotentHint": true}));
     assert_eq!(wipe["inputSchema"]["properties"]["confirm_token"]["type"], "string");
     assert_eq!(wipe["outputSchema"]["type"], "object");
-    assert_eq!(wipe["outputSchema"]["anyOf"].as_array().unwrap().len(), 4);
+    assert!(wipe["outputSchema"]["anyOf"].as_array().unwrap().len() >= 4, "one for each shape");
     assert_eq!(
         wipe["_meta"],
         json!({

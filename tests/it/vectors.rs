@@ -1,10 +1,11 @@
 //! The language-neutral vectors, on the rules natively and on the built component: answers byte-identical between the two
 //! and to the files. `COUNTERFOIL_BLESS=1` (`just bless`) writes the complete answers anew; what is expected by hand stays.
 
-use counterfoil_tests::runners::Side;
-use counterfoil_tests::runners::answers;
+use counterfoil_gate_core::canonical::{ArgumentsError, Limits, Request};
 use counterfoil_tests::runners::cases::{self, Case, Header, Sweeping};
-use serde_json::{Map, Value};
+use counterfoil_tests::runners::world::World;
+use counterfoil_tests::runners::{Side, answers, canonical};
+use serde_json::{Map, Value, json};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -92,4 +93,68 @@ fn sweeping_early_changes_no_answer() {
     let ran = all(Side::Native, Sweeping::Eager);
     assert!(ran >= 100, "{ran} cases were run");
     assert_eq!(all(Side::Component, Sweeping::Eager), ran);
+}
+
+#[test]
+fn the_contract_cases_keep_to_their_schema() {
+    let schema = jsonschema::validator_for(&cases::read("contract.schema.json")).unwrap();
+    for name in header().files.keys() {
+        let file: Value = cases::read(&format!("contract/{name}.json"));
+        let errors: Vec<_> = schema.iter_errors(&file).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        assert!(errors.is_empty(), "{name}.json: {}", errors.join("\n"));
+    }
+}
+
+#[test]
+fn the_contract_cases_are_more_about_refusals_and_reach_every_word_of_the_closed_sets() {
+    let (header, mut refusing, mut all, mut told) = (header(), 0, 0, String::new());
+    for name in header.files.keys() {
+        for case in file(&header, name) {
+            let steps = json!(case.steps).to_string();
+            let refuses = ["\"refused\":", "\"misused\":", "\"err\":"].iter().any(|word| steps.contains(word));
+            (refusing, all) = (refusing + usize::from(refuses), all + 1);
+            told.push_str(&steps);
+        }
+    }
+    assert!(refusing * 2 > all, "{refusing} of {all} cases have a refusal");
+    let words = [
+        "malformed_token invalid_arguments unknown_or_used wrong_owner wrong_tool params_changed expired tool_changed",
+        "awaiting_approval declined unresolved unknown_tool refused denied too_many_pending unavailable",
+        "in_flight outcome_unknown already_ran settled_happened settled_did_not",
+        "tool_error trapped deadline output_limit none partial unknown",
+        "token_only client_prompt out_of_band safe caution review approval_required",
+        "pending approved completed",
+    ];
+    for word in words.iter().flat_map(|line| line.split(' ')) {
+        assert!(told.contains(&format!("\"{word}\"")), "{word} is in no case");
+    }
+}
+
+/// Reads arguments by the component.
+fn read_by_component(text: &str, confirm_parameter: &str, limits: &Limits) -> Result<Request, ArgumentsError> {
+    let mut gate = Side::Component.gate(&World::new(0, "canonical"));
+    let given = |pairs: Value| pairs.as_object().cloned().unwrap();
+    let mut settings = gate.call("default_settings", &Map::new());
+    settings["max_arguments"] = json!(limits.max_bytes);
+    settings["max_depth"] = json!(limits.max_depth);
+    settings["max_number"] = json!(limits.max_number);
+    settings["max_exponent"] = json!(limits.max_exponent);
+    let configured = gate.call("configure", &given(json!({ "settings": settings })));
+    assert_eq!(configured, json!({ "ok": null }));
+    let answer = gate.call("read", &given(json!({ "arguments": text, "confirm_parameter": confirm_parameter })));
+    let string = |value: &Value| value.as_str().map(str::to_string);
+    match (&answer["ok"], &answer["err"]) {
+        (Value::Object(request), _) => {
+            Ok(Request { token: string(&request["token"]), arguments: string(&request["arguments"]).unwrap() })
+        }
+        (_, error) => match string(&error["malformed_token"]) {
+            Some(text) => Err(ArgumentsError::MalformedToken(text)),
+            None => Err(ArgumentsError::InvalidArguments(string(&error["invalid_arguments"]).unwrap())),
+        },
+    }
+}
+
+#[test]
+fn every_canonical_case_is_answered_by_the_component() {
+    assert_eq!(canonical::run(read_by_component), super::canonical_vectors::CASES);
 }

@@ -94,6 +94,7 @@ fn characters_of_a_number_are_limited_as_sent_and_in_canonical_form() {
     );
     let limits = Limits { max_number: 3, ..Limits::default() };
     check_within(&limits, r#"{"a":-12,"b":1e2}"#, r#"{"a":-12,"b":100}"#);
+    check_refused_within(&limits, r#"{"a":1234}"#, "the number at byte 5 has 4 characters: at most 3 are allowed");
     check_refused_within(&limits, r#"{"a":-123}"#, "the number at byte 5 has 4 characters: at most 3 are allowed");
     check_refused_within(
         &limits,

@@ -31,6 +31,7 @@ fn lone_surrogates_are_refused() {
         r"\udc00",
         r"\udfff",
         r"\ud800\ud800",
+        r"\ud800\ue000",
         r"\ud800x",
         r"\ud800\n",
         r"\ud800\u0041",

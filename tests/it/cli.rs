@@ -1,7 +1,11 @@
 //! The program, verb by verb and class by class of exit code, on the real plug-in.
 
+use counterfoil::gate::{Call, Decision, Gate, GateOptions, Settings, SystemClock};
+use counterfoil::store::SqliteStore;
 use counterfoil_tests::program::{Folder, Ran};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
 
 const DELETE: &str = r#"{"path": "a.txt"}"#;
 
@@ -277,4 +281,55 @@ fn the_schema_describes_the_file_and_completions_are_written() {
     for verb in ["serve", "tools", "call", "resolve", "config", "plugin", "demo"] {
         folder.run(&[verb, "--help"]).gave(0, &["Usage: counterfoil"]);
     }
+}
+
+/// Spends a token as a process does that dies before it has recorded anything; the run's deadline is `limit` from now.
+/// Returns the approval id.
+fn lose(folder: &Folder, token: &str, limit: Duration) -> String {
+    let store = SqliteStore::open(&folder.path("work/state.db")).unwrap();
+    let options = GateOptions {
+        store: Arc::new(store),
+        clock: Arc::new(SystemClock),
+        settings: Settings::default(),
+        cache: None,
+    };
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let gate = Gate::new(options).unwrap();
+        let item = gate.pending(None, 100).await.unwrap().pop().expect("what was previewed last");
+        let call = Call { owner: item.owner, tool: item.tool, revision: item.revision, arguments: item.arguments };
+        assert!(matches!(gate.consume(token, &call, limit).await.unwrap(), Decision::Execute(_)));
+        item.approval_id
+    })
+}
+
+#[test]
+fn a_lost_run_is_listed_settled_by_a_person_and_never_run_again() {
+    let folder = Folder::ready();
+    let config = "[store]\nurl = \"sqlite:state.db\"\n[plugins.files]\nsource = \"files.wasm\"\n\
+                  dirs = [{ host = \"./workspace\", guest = \"/files\", access = \"read-write\" }]\n";
+    folder.write("work/counterfoil.toml", config);
+    let confirm = |token: &str| folder.run(&["call", "delete_file", DELETE, "--confirm", token, "--json"]);
+    folder.run(&["resolve"]).gave(0, &["nothing to settle"]);
+
+    for (answer, detail) in [("--did-not", "settled_did_not"), ("--happened", "settled_happened")] {
+        let token = preview(&folder);
+        let id = lose(&folder, &token, Duration::from_millis(1));
+        let ran = confirm(&token);
+        ran.gave(4, &["outcome_unknown"]);
+        folder.run(&["call", "delete_file", DELETE, "--json"]).gave(4, &["unresolved"]);
+        folder.run(&["resolve"]).gave(0, &[&id, "delete_file", "a.txt", "Look at what it changes"]);
+        assert_eq!(folder.run(&["resolve", "--json"]).json()[0]["approval_id"], id);
+        folder.run(&["resolve", &id]).gave(2, &["look first"]);
+        folder.run(&["resolve", &id, answer, "--by", "alice"]).gave(0, &["settled: delete_file", "name:alice"]);
+        folder.run(&["resolve", &id, answer]).gave(2, &["lists what can be settled"]);
+        confirm(&token).gave(4, &[detail]);
+        assert!(folder.path("work/workspace/a.txt").exists());
+    }
+
+    let token = preview(&folder);
+    let id = lose(&folder, &token, Duration::from_secs(3600));
+    folder.run(&["resolve"]).gave(0, &["nothing to settle", "1 more may still be running"]);
+    folder.run(&["resolve", &id, "--happened"]).gave(2, &["deadline"]);
+    confirm(&token).gave(4, &["in_flight"]);
+    folder.run(&["resolve", "nobody", "--happened"]).gave(2, &["lists what can be settled"]);
 }

@@ -43,7 +43,7 @@ impl Config {
         let of = |part: &str, tool: &str| format!("plugins.{}.{part}.{tool}", plugin.name);
         let own: BTreeSet<&str> = declared.iter().map(|tool| tool.name.as_str()).collect();
         let on = |tool: &str| plugin.options.tools.as_ref().is_none_or(|tools| tools.iter().any(|on| on == tool));
-        for tool in plugin.options.tools.iter().flatten().filter(|tool| !own.contains(tool.as_str())) {
+        if let Some(tool) = plugin.options.tools.iter().flatten().find(|tool| !own.contains(tool.as_str())) {
             return Err(self.places.error(&of("tools", tool), &unknown(tool, &own)));
         }
         let renamed = plugin.options.rename.keys().map(|tool| ("rename", tool));

@@ -42,3 +42,17 @@ fn there(path: PathBuf, made_by: &str) -> PathBuf {
     assert!(path.is_file(), "{} is missing: run `{made_by}`", path.display());
     path
 }
+
+/// The built example of the crate `counterfoil` of that name. `cargo test` of the workspace builds it.
+///
+/// # Panics
+/// Where it has not been built.
+#[must_use]
+#[allow(clippy::panic, reason = "a missing piece fails the test and names what makes it")]
+pub fn example(name: &str) -> PathBuf {
+    let tests = std::env::current_exe().unwrap_or_else(|error| panic!("no path of the tests' own: {error}"));
+    let profile = tests.ancestors().nth(2).unwrap_or(Path::new(""));
+    let path = profile.join("examples").join(name);
+    assert!(path.is_file(), "{} is missing: run `cargo build -p counterfoil --examples`", path.display());
+    path
+}

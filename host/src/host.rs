@@ -135,7 +135,7 @@ impl Host {
         HostBuilder::new(gate)
     }
 
-    /// The tools, in the order in which they were given to the builder.
+    /// The tools: those of plug-ins, in the order in which they were given to the builder, then the native ones.
     pub fn tools(&self) -> &[Listing] {
         &self.inner.listings
     }

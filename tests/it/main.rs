@@ -4,6 +4,7 @@
 mod canonical_vectors;
 mod cli;
 mod config;
+mod examples;
 mod files_plugin;
 mod model;
 mod vectors;

@@ -23,7 +23,7 @@ const LONGEST_NAME: usize = 64;
 /// A host in the making.
 pub struct HostBuilder {
     gate: Gate,
-    plugins: Vec<Plugin>,
+    backends: Vec<Arc<dyn Backend>>,
     natives: Vec<NativeTool>,
     levels: Vec<(String, Level)>,
     confirm_parameter: String,
@@ -33,7 +33,7 @@ impl HostBuilder {
     pub(super) fn new(gate: Gate) -> Self {
         Self {
             gate,
-            plugins: Vec::new(),
+            backends: Vec::new(),
             natives: Vec::new(),
             levels: Vec::new(),
             confirm_parameter: "confirm_token".to_owned(),
@@ -42,8 +42,13 @@ impl HostBuilder {
 
     /// Adds a plug-in's tools.
     #[must_use]
-    pub fn plugin(mut self, plugin: Plugin) -> Self {
-        self.plugins.push(plugin);
+    pub fn plugin(self, plugin: Plugin) -> Self {
+        self.backend(Arc::new(plugin))
+    }
+
+    /// Adds a backend's tools.
+    pub(super) fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
+        self.backends.push(backend);
         self
     }
 
@@ -75,7 +80,7 @@ impl HostBuilder {
     /// a native tool that is incomplete or has a limit of zero. [`ErrorKind::Policy`]: a level that would lower, or for a
     /// tool that there is not. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
-        let Self { gate, plugins, natives, levels, confirm_parameter } = self;
+        let Self { gate, mut backends, natives, levels, confirm_parameter } = self;
         if !is_name(&confirm_parameter) {
             return Err(config(format!(
                 "confirm parameter \"{}\" is no name: use 1 to 64 of a-z, A-Z, 0-9, _ and -",
@@ -89,10 +94,6 @@ impl HostBuilder {
             }
         }
         let native = Arc::new(Native::new(natives)?);
-        let mut backends: Vec<Arc<dyn Backend>> = Vec::with_capacity(plugins.len() + 1);
-        for plugin in plugins {
-            backends.push(Arc::new(plugin));
-        }
         backends.push(Arc::clone(&native) as Arc<dyn Backend>);
 
         let model_version = gate.model_version().await.map_err(failed)?;

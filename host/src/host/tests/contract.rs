@@ -297,3 +297,22 @@ async fn a_tool_that_is_not_there_is_unknown_and_one_that_is_there_is_not() {
     assert!(long.payload.len() < 1_000);
     kit.token("delete", json!({"path": "/a"})).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_can_ask_for_any_more_is_swept_and_nothing_sooner() {
+    use crate::store::Store;
+    let kit = Kit::new().await;
+    kit.host.keep_swept();
+    let arguments = json!({"path": "/a"});
+    let token = kit.token("delete", arguments.clone()).await;
+    let confirm = confirming(arguments, &token);
+    is_ok(&kit.call("delete", confirm.clone()).await);
+    let minute = std::time::Duration::from_secs(61);
+    kit.clock.advance(REPLAY + TOMBSTONE - 1);
+    tokio::time::sleep(minute).await;
+    is_rejected(&kit.call("delete", confirm).await, "unknown_or_used", Some("already_ran"));
+    assert_eq!(kit.store.due(u64::MAX, 10).await.unwrap().len(), 1);
+    kit.clock.advance(2);
+    tokio::time::sleep(minute).await;
+    assert!(kit.store.due(u64::MAX, 10).await.unwrap().is_empty());
+}

@@ -1,0 +1,194 @@
+//! What the host asks of a backend: its slot before the token is spent, no more power than the level allows, and what it
+//! makes of the backend's own observation.
+
+use super::kit::*;
+use crate::Level;
+use crate::host::Host;
+use crate::permit::Permit;
+use crate::tool::{Backend, Declaration, Effect, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Tools `safe`, `caution` and `approval`, one slot, and a list of what it was asked.
+struct Fake {
+    tools: Vec<Declaration>,
+    slot: Arc<Semaphore>,
+    /// How often a run was to be prepared.
+    asked: Arc<AtomicU32>,
+    seen: Arc<Mutex<Vec<(Power, Level)>>>,
+}
+
+struct Ready {
+    power: Power,
+    seen: Arc<Mutex<Vec<(Power, Level)>>>,
+    _slot: OwnedSemaphorePermit,
+}
+
+#[async_trait]
+impl Backend for Fake {
+    fn name(&self) -> &str {
+        "fake"
+    }
+    fn tools(&self) -> &[Declaration] {
+        &self.tools
+    }
+    fn identity(&self, _tool: &str) -> String {
+        "1".into()
+    }
+    fn enforced(&self) -> bool {
+        true
+    }
+    fn deadline(&self, _tool: &str) -> Duration {
+        DEADLINE
+    }
+    async fn preview(&self, _: &str, arguments: &str, _: Option<Arc<dyn Progress>>) -> Result<Plan, ToolError> {
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        let plan = Plan::new("Will do it.", "{}");
+        Ok(match arguments["plan"].as_str() {
+            Some("safe") => plan.level(Level::Safe),
+            Some("caution") => plan.level(Level::Caution),
+            _ => plan,
+        })
+    }
+    async fn prepare(&self, _: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError> {
+        self.asked.fetch_add(1, SeqCst);
+        let slot = Arc::clone(&self.slot).acquire_owned().await.map_err(|_| ToolError::Unavailable("closed".into()))?;
+        Ok(Box::new(Ready { power, seen: Arc::clone(&self.seen), _slot: slot }))
+    }
+}
+
+#[async_trait]
+impl Prepared for Ready {
+    async fn execute(self: Box<Self>, permit: Permit, _: Option<Arc<dyn Progress>>) -> Result<Outcome, RunError> {
+        assert!(permit.limit() == DEADLINE && !permit.tool().is_empty());
+        self.seen.lock().unwrap().push((self.power, permit.level()));
+        let arguments: Value = serde_json::from_str(permit.arguments()).unwrap();
+        let observed = if arguments["observed"] == "unknown" { Effect::Unknown } else { Effect::None };
+        let failed = |effect| ToolError::Failed { message: "no".into(), effect };
+        match arguments["how"].as_str() {
+            Some("none") => Err(RunError { error: failed(Effect::None), observed }),
+            Some("partial") => Err(RunError { error: failed(Effect::Partial), observed }),
+            Some("trap") => Err(RunError { error: ToolError::Trapped("crash".into()), observed }),
+            Some("late") => Err(RunError { error: ToolError::Deadline("stopped".into()), observed }),
+            Some("large") => Err(RunError { error: ToolError::OutputLimit("too much".into()), observed }),
+            _ => Ok(Outcome::new("done", "{}")),
+        }
+    }
+}
+
+struct Stage {
+    kit: Kit,
+    host: Host,
+    slot: Arc<Semaphore>,
+    asked: Arc<AtomicU32>,
+    seen: Arc<Mutex<Vec<(Power, Level)>>>,
+}
+
+impl Stage {
+    async fn new(raise: &[&str]) -> Self {
+        let kit = Kit::new().await;
+        let declaration = |name: &str, level| Declaration {
+            name: name.into(),
+            title: None,
+            description: String::new(),
+            input_schema: r#"{"type":"object"}"#.into(),
+            output_schema: None,
+            level,
+            critical: false,
+        };
+        let tools = vec![
+            declaration("safe", Level::Safe),
+            declaration("caution", Level::Caution),
+            declaration("approval", Level::ApprovalRequired),
+        ];
+        let (slot, seen) = (Arc::new(Semaphore::new(1)), Arc::new(Mutex::new(Vec::new())));
+        let asked = Arc::new(AtomicU32::new(0));
+        let fake = Fake { tools, slot: Arc::clone(&slot), asked: Arc::clone(&asked), seen: Arc::clone(&seen) };
+        let mut builder = kit.beside().backend(Arc::new(fake));
+        for tool in raise {
+            builder = builder.level(*tool, Level::ApprovalRequired);
+        }
+        let host = builder.build().await.unwrap();
+        Self { kit, host, slot, asked, seen }
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> crate::host::Reply {
+        call(&self.host, "alice", tool, &arguments.to_string()).await
+    }
+
+    async fn confirm(&self, tool: &str, arguments: Value) -> crate::host::Reply {
+        let preview = value(&self.call(tool, arguments.clone()).await);
+        self.call(tool, confirming(arguments, preview["confirm_token"].as_str().unwrap())).await
+    }
+
+    fn last(&self) -> (Power, Level) {
+        *self.seen.lock().unwrap().last().unwrap()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_has_no_more_power_than_its_level_and_a_safe_tool_never_more_than_reading() {
+    let stage = Stage::new(&[]).await;
+    is_ok(&stage.call("safe", json!({})).await);
+    assert_eq!(stage.last(), (Power::ReadOnly, Level::Safe));
+    is_ok(&stage.call("caution", json!({})).await);
+    assert_eq!(stage.last(), (Power::Granted, Level::Caution));
+    is_ok(&stage.call("approval", json!({"plan": "safe"})).await);
+    assert_eq!(stage.last(), (Power::ReadOnly, Level::Safe));
+    is_ok(&stage.call("approval", json!({"plan": "caution"})).await);
+    assert_eq!(stage.last(), (Power::Granted, Level::Caution));
+    is_ok(&stage.confirm("approval", json!({})).await);
+    assert_eq!(stage.last(), (Power::Granted, Level::ApprovalRequired));
+
+    let raised = Stage::new(&["safe"]).await;
+    is_ok(&raised.confirm("safe", json!({})).await);
+    assert_eq!(raised.last(), (Power::ReadOnly, Level::ApprovalRequired));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_effect_that_is_told_is_the_worse_of_the_tools_word_and_what_the_host_saw() {
+    let stage = Stage::new(&[]).await;
+    for (how, observed, reason, effect) in [
+        ("none", "none", "tool_error", "none"),
+        ("none", "unknown", "tool_error", "unknown"),
+        ("partial", "none", "tool_error", "partial"),
+        ("partial", "unknown", "tool_error", "unknown"),
+        ("trap", "none", "trapped", "none"),
+        ("trap", "unknown", "trapped", "unknown"),
+        ("late", "unknown", "deadline", "unknown"),
+        ("large", "unknown", "output_limit", "unknown"),
+    ] {
+        let arguments = json!({"how": how, "observed": observed});
+        is_failed(&stage.call("caution", arguments.clone()).await, reason, effect);
+        is_failed(&stage.confirm("approval", arguments).await, reason, effect);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_expires_while_its_run_waits_for_a_slot_runs_nothing_and_a_replay_never_waits() {
+    let stage = Stage::new(&[]).await;
+    let done = json!({"id": 1});
+    let preview = value(&stage.call("approval", done.clone()).await);
+    let done = confirming(done, preview["confirm_token"].as_str().unwrap());
+    let ran = stage.call("approval", done.clone()).await;
+    let waiting = json!({"id": 2});
+    let preview = value(&stage.call("approval", waiting.clone()).await);
+    let waiting = confirming(waiting, preview["confirm_token"].as_str().unwrap());
+
+    let taken = stage.slot.acquire().await.unwrap();
+    let (host, text) = (stage.host.clone(), waiting.to_string());
+    let asker = tokio::spawn(async move { call(&host, "alice", "approval", &text).await });
+    while stage.asked.load(SeqCst) < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert!(stage.call("approval", done).await.payload == ran.payload);
+    is_rejected(&stage.call("approval", confirming(json!({"id": 3}), STRANGER)).await, "unknown_or_used", None);
+    stage.kit.clock.advance(300_000);
+    drop(taken);
+    is_rejected(&asker.await.unwrap(), "expired", None);
+    assert_eq!(stage.seen.lock().unwrap().len(), 1);
+}

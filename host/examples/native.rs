@@ -100,8 +100,8 @@ fn cancel(orders: &Orders) -> NativeTool {
             async move {
                 let id = id(&arguments)?;
                 let mut orders = orders.lock().map_err(|_| broken())?;
-                let cents = orders.get(&id).map(ToString::to_string);
-                if cents != context.precondition {
+                let cents = orders.get(&id).copied();
+                if cents.map(|cents| cents.to_string()) != context.precondition {
                     return Err(ToolError::Refused(format!("order {id} is not as it was previewed: preview it again")));
                 }
                 orders.remove(&id);

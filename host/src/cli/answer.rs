@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_preview_shows_everything_and_lets_nothing_through() {
-        let payload = "{\"status\":\"confirmation_required\",\"tool\":\"t\",\"summary\":\"Delete \u{1b}[2Ja\",\"preview\":{\"id\":9007199254740993,\"b\":\"\u{202e}\"},\"confirm_token\":\"cfm_x\",\"level\":\"approval_required\",\"warnings\":[\"w\\r\\u001b\"],\"expires_at\":\"2026-01-01T00:00:00Z\"}";
+        let payload = "{\"status\":\"confirmation_required\",\"tool\":\"t\",\"summary\":\"Delete \\u001b[2Ja\",\"preview\":{\"id\":9007199254740993,\"b\":\"\u{202e}\"},\"confirm_token\":\"cfm_x\",\"level\":\"approval_required\",\"warnings\":[\"w\\r\\u001b\"],\"expires_at\":\"2026-01-01T00:00:00Z\"}";
         let shown = for_people(Status::ConfirmationRequired, payload, "counterfoil call t '{}' --confirm").unwrap();
         let plain = anstream::adapter::strip_str(&shown).to_string();
         for part in

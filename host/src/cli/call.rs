@@ -141,7 +141,9 @@ fn show(reply: &Reply, args: &Args, sent: &str, config: Option<&Path>) -> anyhow
         out(&reply.payload)?;
     } else {
         let again = again(args, sent, config);
-        write!(anstream::stdout(), "{}", answer::for_people(reply.status, &reply.payload, &again)?)?;
+        // Whatever became of the run, its answer is shown: plainly, should it not read as expected.
+        let shown = answer::for_people(reply.status, &reply.payload, &again);
+        write!(anstream::stdout(), "{}", shown.unwrap_or_else(|_| text::indent(&reply.payload)))?;
     }
     if reply.replayed {
         note("this is the stored outcome of the run that this token confirmed; nothing ran now");

@@ -168,7 +168,7 @@ mod tests {
         check("[]", Err("not a JSON object"));
         check("", Err("not a JSON object"));
         check("{} {}", Err("trailing"));
-        check(r#"{"a":"\ud800"}"#, Err("surrogate"));
+        check(r#"{"a":"\ud800"}"#, Err("hex escape"));
         check("\u{feff}{}", Err("not a JSON object"));
         check("{", Err("EOF"));
         check(&format!("{}{}", "{\"a\":".repeat(200), "1"), Err("recursion"));

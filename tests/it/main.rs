@@ -7,5 +7,5 @@ mod config;
 mod examples;
 mod files_plugin;
 mod model;
-mod vectors;
 mod plugin;
+mod vectors;

@@ -12,11 +12,12 @@ use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A file up to this size is compared by its content, a larger one by size and time: hashing takes about 5 ms a MiB here,
-/// and a preview has seconds. Files of one directory share the allowance.
+/// A file up to this size is compared by its content, a larger one by size and time: hashing takes up to 20 ms a MiB on a
+/// busy machine, and a preview has five seconds. Files of one directory share the allowance.
 pub const MAX_HASHED: u64 = 32 << 20;
 
-/// Most entries of a directory tree that a plan takes in. What cannot be looked at whole is not approved.
+/// Most entries of a directory tree that a plan takes in: up to two seconds on a busy machine. What cannot be looked at
+/// whole is not approved.
 pub const MAX_TREE: usize = 10_000;
 
 /// WASI's `errno::ilseq`.

@@ -5,6 +5,7 @@ mod canonical_vectors;
 mod cli;
 mod config;
 mod examples;
+mod demo;
 mod files_plugin;
 mod model;
 mod plugin;

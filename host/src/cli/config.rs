@@ -2,6 +2,8 @@
 
 mod init;
 
+pub(super) use init::FILES;
+
 use super::print::{Table, bold, line, out};
 use super::tools::{MEANING, level, what_happens};
 use super::{exit, open};

@@ -5,6 +5,7 @@ mod stage;
 
 use super::config::FILES;
 use super::{exit, wait::wait};
+use crate::config::Dirs;
 use crate::gate::{Gate, GateOptions, Settings, SystemClock};
 use crate::plugin::{Access, DirGrant, Plugin, PluginOptions, Sandbox, SandboxOptions};
 use crate::store::SqliteStore;
@@ -53,12 +54,17 @@ pub(super) async fn run(_: Args) -> anyhow::Result<u8> {
     Ok(if stage.finish()? { exit::OK } else { exit::OTHER })
 }
 
-/// A host as `serve` would have it, with everything in the temporary directory.
+/// A host as `serve` would have it, with everything but compiled code in the temporary directory.
 async fn host(state: &Path, workspace: &Path) -> Result<Host, Error> {
+    let cache = Dirs::of_user().ok().map(|dirs| dirs.cache);
     let store = Arc::new(SqliteStore::open(state)?);
-    let gate =
-        Gate::new(GateOptions { store, clock: Arc::new(SystemClock), settings: Settings::default(), cache: None })?;
-    let sandbox = Sandbox::new(SandboxOptions { cache: None })?;
+    let gate = Gate::new(GateOptions {
+        store,
+        clock: Arc::new(SystemClock),
+        settings: Settings::default(),
+        cache: cache.clone(),
+    })?;
+    let sandbox = Sandbox::new(SandboxOptions { cache })?;
     let mut options = PluginOptions::new("files");
     options.dirs.push(DirGrant { host: workspace.to_owned(), guest: "/files".to_owned(), access: Access::ReadWrite });
     let plugin = Plugin::from_bytes(&sandbox, FILES, options, "the files plug-in of this program").await?;

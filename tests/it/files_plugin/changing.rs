@@ -43,7 +43,7 @@ fn a_new_file_needs_no_confirmation_and_never_overwrites() {
         &sandbox,
         "write_file",
         write("a.txt", "hello"),
-        || drop(sandbox.put("a.txt", "came first")),
+        || sandbox.change("a.txt", "came first"),
         "changed since the preview",
     );
     let bare = sandbox.execute("write_file", &write("a.txt", "hello"), Level::Caution, None);
@@ -68,7 +68,7 @@ fn an_existing_file_is_overwritten_only_as_the_plan_saw_it() {
     let sandbox = Sandbox::new();
     let at = SystemTime::UNIX_EPOCH + Duration::from_secs(951_782_400);
     let reset = || {
-        sandbox.put("a.txt", "old old");
+        sandbox.change("a.txt", "old old");
         fs::File::options().write(true).open(sandbox.path("a.txt")).unwrap().set_modified(at).unwrap();
     };
     reset();
@@ -80,7 +80,7 @@ fn an_existing_file_is_overwritten_only_as_the_plan_saw_it() {
         &sandbox,
         "write_file",
         write("a.txt", "new"),
-        || drop(sandbox.put("a.txt", "other!!")),
+        || sandbox.change("a.txt", "other!!"),
         "changed since the preview",
     );
     reset();
@@ -95,7 +95,7 @@ fn an_existing_file_is_overwritten_only_as_the_plan_saw_it() {
     let low = sandbox.execute("write_file", &write("a.txt", "new"), Level::Review, plan.precondition.clone());
     assert!(matches!(low, Err(ToolError::Refused(_))));
     // The content counts, not the time.
-    confirm(&sandbox, "write_file", write("a.txt", "new"), || drop(sandbox.put("a.txt", "old old"))).unwrap();
+    confirm(&sandbox, "write_file", write("a.txt", "new"), || sandbox.change("a.txt", "old old")).unwrap();
     assert_eq!(content(&sandbox, "a.txt"), "new");
     assert_eq!(fs::read_dir(sandbox.path("")).unwrap().count(), 1, "nothing is left beside it");
 }
@@ -112,32 +112,14 @@ fn a_file_moves_to_a_new_name_and_overwrites_only_what_the_plan_named() {
         plan.summary
     );
     assert_eq!((plan.level, &planned(&plan)["overwrites"]), (Some(Level::ApprovalRequired), &json!(false)));
-    stale(
-        &sandbox,
-        "move_file",
-        arguments.clone(),
-        || drop(sandbox.put("b", "came first")),
-        "changed since the preview",
-    );
+    stale(&sandbox, "move_file", arguments.clone(), || sandbox.change("b", "came first"), "changed since the preview");
     let plan = sandbox.preview("move_file", arguments.clone()).unwrap();
     assert!(
         plan.summary.contains("overwriting the file there (10 bytes") && plan.warnings[0].contains("is lost"),
         "{plan:?}"
     );
-    stale(
-        &sandbox,
-        "move_file",
-        arguments.clone(),
-        || drop(sandbox.put("b", "another one")),
-        "changed since the preview",
-    );
-    stale(
-        &sandbox,
-        "move_file",
-        arguments.clone(),
-        || drop(sandbox.put("a", "another one")),
-        "changed since the preview",
-    );
+    stale(&sandbox, "move_file", arguments.clone(), || sandbox.change("b", "another one"), "changed since the preview");
+    stale(&sandbox, "move_file", arguments.clone(), || sandbox.change("a", "another one"), "changed since the preview");
     stale(
         &sandbox,
         "move_file",
@@ -170,7 +152,7 @@ fn a_directory_moves_with_what_the_plan_saw_in_it() {
         &sandbox,
         "move_file",
         json!({ "from": "d", "to": "moved" }),
-        || drop(sandbox.put("d/e/z", "")),
+        || sandbox.change("d/e/z", ""),
         "changed since the preview",
     );
     confirm(&sandbox, "move_file", json!({ "from": "d", "to": "moved/" }), || ()).unwrap();
@@ -196,7 +178,7 @@ fn a_file_is_deleted_only_as_the_plan_saw_it() {
         &sandbox,
         "delete_file",
         arguments.clone(),
-        || drop(sandbox.put("notes/a.txt", "y".repeat(1_204))),
+        || sandbox.change("notes/a.txt", "y".repeat(1_204)),
         "changed since the preview",
     );
     let replace = || {
@@ -232,8 +214,8 @@ fn a_directory_is_deleted_only_with_what_the_plan_saw_in_it() {
     assert_eq!((&planned(&plan)["entries"], &planned(&plan)["more"]), (&json!(["a", "e", "link", "e/b"]), &json!(0)));
     assert!(plan.warnings[0].contains("4 entries go with it"), "{plan:?}");
     let changes: [(&str, &dyn Fn()); 5] = [
-        ("a file came", &|| drop(sandbox.put("d/e/new", ""))),
-        ("a file has other content", &|| drop(sandbox.put("d/a", "2"))),
+        ("a file came", &|| sandbox.change("d/e/new", "")),
+        ("a file has other content", &|| sandbox.change("d/a", "2")),
         ("a directory came", &|| fs::create_dir(sandbox.path("d/f")).unwrap()),
         ("a link leads elsewhere", &|| {
             fs::remove_file(sandbox.path("d/link")).unwrap();
@@ -260,7 +242,7 @@ fn a_directory_is_deleted_only_with_what_the_plan_saw_in_it() {
 fn what_comes_into_a_directory_while_it_is_deleted_survives_and_is_told() {
     let sandbox = Sandbox::new();
     for number in 0..600 {
-        sandbox.put(&format!("d/{number:03}"), "x");
+        sandbox.change(&format!("d/{number:03}"), "x");
     }
     let plan = sandbox.preview("delete_directory", json!({ "path": "d" })).unwrap();
     let late = sandbox.path("d/late");
@@ -287,7 +269,7 @@ fn a_tree_that_cannot_be_looked_at_whole_is_refused() {
     let sandbox = Sandbox::new();
     let name = "n".repeat(200);
     for number in 0..10_000 {
-        sandbox.put(&format!("d/{}/{name}{number}", number % 7), "");
+        sandbox.change(&format!("d/{}/{name}{number}", number % 7), "");
     }
     refused(&sandbox, "delete_directory", json!({ "path": "d" }), "more than 10,000 entries");
     for number in 0..7 {

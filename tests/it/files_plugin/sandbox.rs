@@ -15,9 +15,7 @@ mod bindings {
     wasmtime::component::bindgen!({ path: "../wit/tool", world: "plugin" });
 }
 
-pub use bindings::exports::counterfoil::tool::tools::{
-    Context, Effect, Failure, Level, Outcome, Plan, Tool, ToolError,
-};
+pub use bindings::exports::counterfoil::tool::tools::{Context, Effect, Level, Outcome, Plan, Tool, ToolError};
 
 type OnReport = Box<dyn FnMut(Option<f64>, &str) + Send>;
 
@@ -87,6 +85,11 @@ impl Sandbox {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
         self
+    }
+
+    /// The same, as what somebody else does between preview and run.
+    pub fn change(&self, below: &str, content: impl AsRef<[u8]>) {
+        self.put(below, content);
     }
 
     fn instance(&self, perms: FsPerms, on_report: OnReport) -> (Store<State>, bindings::Plugin) {

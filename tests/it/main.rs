@@ -4,8 +4,8 @@
 mod canonical_vectors;
 mod cli;
 mod config;
-mod examples;
 mod demo;
+mod examples;
 mod files_plugin;
 mod model;
 mod plugin;

@@ -38,6 +38,13 @@ fn a_plug_in_stands_under_the_contract() {
     check(
         "plugins",
         &[&counterfoil_tests::component("files")],
-        &["delete_file", "two steps", "all the figures of May", "confirmation_required", "is there: true", "is there: false"],
+        &[
+            "delete_file",
+            "two steps",
+            "all the figures of May",
+            "confirmation_required",
+            "is there: true",
+            "is there: false",
+        ],
     );
 }

@@ -142,7 +142,7 @@ impl Native {
                     }
                 }
                 Err(what) => {
-                    let row = self.load(&key)?;
+                    let Ok(row) = self.load(&key) else { return Ok(reject(Rejection::unsure())) };
                     let stored = row.as_ref().map(|row| &row.confirmation);
                     if stored.is_some_and(|stored| contract::is_started(stored, &permit)) {
                         return Ok(json!({ "execute": permit_out(&permit, call.arguments) }));

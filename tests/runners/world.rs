@@ -177,7 +177,7 @@ impl World {
     /// Every row, by time of issue and approval id.
     pub fn rows(&self) -> Vec<(Sha, Row)> {
         let mut rows: Vec<_> = self.state().rows.iter().map(|(key, row)| (*key, row.clone())).collect();
-        rows.sort_by(|(_, a), (_, b)| place(&a.index).cmp(&place(&b.index)));
+        rows.sort_by_key(|(_, row)| place(&row.index));
         rows
     }
 

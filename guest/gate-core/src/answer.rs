@@ -282,6 +282,12 @@ impl Rejection {
         Self { error: format!("{what}; {}", reason.advice()), ..Self::new(reason) }
     }
 
+    /// `unavailable` where the swap of a token and the look at it afterwards both got no answer.
+    pub fn unsure() -> Self {
+        let error = "the store did not answer while this call was started, so it is not known whether its token is spent; nothing ran; call again later with the same arguments and token".to_string();
+        Self { error, ..Self::new(Reason::Unavailable) }
+    }
+
     /// `unknown_or_used` with what is known of it.
     pub fn used(detail: Detail) -> Self {
         let reason = Reason::UnknownOrUsed;

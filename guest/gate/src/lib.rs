@@ -150,7 +150,9 @@ impl gate::Guest for Component {
                 }
                 // The acknowledgement is lost: whether the token is spent, and by whom, is what the entry says.
                 Err(lost) => {
-                    let row = store::load(&key)?;
+                    let Ok(row) = store::load(&key) else {
+                        return Ok(gate::Decision::Reject(rejection(Rejection::unsure())));
+                    };
                     let stored = row.as_ref().map(|row| &row.confirmation);
                     if stored.is_some_and(|stored| contract::is_started(stored, &permit)) {
                         return Ok(gate::Decision::Execute(convert::permit(permit, wanted.arguments)));

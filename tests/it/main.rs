@@ -9,4 +9,5 @@ mod examples;
 mod files_plugin;
 mod model;
 mod plugin;
+mod python;
 mod vectors;

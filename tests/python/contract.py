@@ -32,6 +32,7 @@ class Place:
 
     def __init__(self, root: str, more: str = ""):
         self.root = Path(root)
+        self.log, self.logged = "warn", ""
         self.files = self.root / "workspace"
         self.files.mkdir()
         (self.files / "keep.txt").write_text("keep me\n")
@@ -74,9 +75,10 @@ dirs = [{{ host = "./workspace", guest = "/files", access = "read-write" }}]
             ["bash", "-c", f"{command} <<'EOF'\n{lines}\nEOF\n"],
             capture_output=True,
             timeout=120,
-            env={**os.environ, "XDG_STATE_HOME": str(self.root), "XDG_CACHE_HOME": cache()},
+            env={**os.environ, "XDG_STATE_HOME": str(self.root), "XDG_CACHE_HOME": cache(), "COUNTERFOIL_LOG": self.log},
         )
-        assert done.returncode == 0, (done.returncode, done.stderr.decode())
+        self.logged = done.stderr.decode()
+        assert done.returncode == 0, (done.returncode, self.logged)
         answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
         assert len(answers) == sum("id" in message for message in messages), answers
         return {answer["id"]: answer for answer in answers}
@@ -205,7 +207,7 @@ async def refusals_spend_no_token(place: Place, mode: str):
         await refused("delete_file", {"path": "old.txt", "confirm_token": stranger}, "unknown_or_used")
         await refused("delete_file", {"path": 7}, "invalid_arguments")
         await refused("delete_file", {"path": "absent.txt"}, "refused")
-        await refused("delete_file", {"path": "../keep.txt"}, "refused")
+        await refused("delete_file", {"path": "../keep.txt"}, "invalid_arguments")
         await refused("nothing", {}, "unknown_tool")
         await refused("nothing", {"path": "old.txt", "confirm_token": token}, "wrong_tool")
         await refused("nothing", {"confirm_token": stranger}, "unknown_or_used")
@@ -316,6 +318,19 @@ async def two_one_shot_processes(place: Place, mode: str):
     assert again["content"] == done["content"] and again["_meta"]["counterfoil/replayed"] is True, again
 
 
+async def logs_hold_neither_arguments_nor_tokens(place: Place, mode: str):
+    place.log = "trace,rmcp=trace,rmcp::service=trace"
+    call = {"name": "write_file", "arguments": {"path": "keep.txt", "content": "a-secret-of-mine"}}
+    for status in ("confirmation_required", "ok", "ok"):
+        result = place.one_shot(request(1, mode, "tools/call", call))[1]["result"]
+        assert result["structuredContent"]["status"] == status, result
+        assert place.logged and "a-secret-of-mine" not in place.logged, place.logged
+        call["arguments"]["confirm_token"] = token = call["arguments"].get(
+            "confirm_token", result["structuredContent"].get("confirm_token")
+        )
+        assert token[4:] not in place.logged, place.logged
+
+
 async def an_idle_process_ends_with_its_input(place: Place, mode: str):
     process = subprocess.Popen(
         [str(PROGRAM), *place.arguments("python")],
@@ -345,6 +360,7 @@ CASES = [
     many_at_once_have_one_effect,
     protocol_errors_leave_the_session_alive,
     two_one_shot_processes,
+    logs_hold_neither_arguments_nor_tokens,
     an_idle_process_ends_with_its_input,
 ]
 

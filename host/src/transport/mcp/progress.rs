@@ -1,5 +1,6 @@
 //! Passes on how far a call is: the latest word, at a bounded rate, and nothing once the call is answered.
 
+use crate::text::escape;
 use crate::tool::Progress;
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -114,23 +115,12 @@ impl Scale {
     }
 }
 
-/// A tool's words on the client's screen: control characters visible, a cut one marked.
+/// A tool's words on the client's screen: hidden characters made visible, a cut one marked.
 fn shown(message: &str) -> String {
-    let mut text = String::new();
-    for (count, c) in message.chars().enumerate() {
-        if count == MAX_MESSAGE {
-            text.push_str("… (cut)");
-            break;
-        }
-        if hidden(c) { text.extend(c.escape_unicode()) } else { text.push(c) }
+    match message.char_indices().nth(MAX_MESSAGE) {
+        None => escape(message).into_owned(),
+        Some((end, _)) => format!("{}… (cut)", escape(message.get(..end).unwrap_or_default())),
     }
-    text
-}
-
-/// Controls, bidirectional and zero-width characters.
-fn hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -153,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_message_cannot_repaint_the_screen_and_says_when_it_was_cut() {
-        assert_eq!(shown("a\u{1b}[2J\u{202e}é"), "a\\u{1b}[2J\\u{202e}é");
+        assert_eq!(shown("a\u{1b}[2J\u{202e}é"), "a\\e[2J\\u{202e}é");
         let long = shown(&"x".repeat(MAX_MESSAGE + 1));
         assert_eq!(long, format!("{}… (cut)", "x".repeat(MAX_MESSAGE)));
         assert_eq!(shown(&"x".repeat(MAX_MESSAGE)).len(), MAX_MESSAGE);

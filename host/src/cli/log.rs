@@ -20,11 +20,19 @@ impl Write for Masked {
     }
 }
 
+/// Below `info` the engine prints what plug-ins pass to the host, and so arguments and what is in files.
+fn may_log(line: &tracing::Metadata<'_>) -> bool {
+    let engine = ["wasmtime", "cranelift", "wiggle"].iter().any(|name| line.target().starts_with(name));
+    !engine || *line.level() <= tracing::Level::INFO
+}
+
 /// Starts logging what `COUNTERFOIL_LOG` asks for, warnings by default.
 pub(super) fn start() {
     let asked = config::log_filter().unwrap_or_else(|| "warn".to_owned());
     let filter = EnvFilter::try_new(&asked).unwrap_or_else(|_| EnvFilter::new("warn"));
     let lines = tracing_subscriber::fmt::layer().with_ansi(io::stderr().is_terminal()).with_writer(|| Masked);
     // Only a second start could fail, and then logging is on already.
-    let _ = tracing_subscriber::registry().with(lines.with_filter(filter.and(filter_fn(mcp::may_log)))).try_init();
+    let _ = tracing_subscriber::registry()
+        .with(lines.with_filter(filter.and(filter_fn(|line| mcp::may_log(line) && may_log(line)))))
+        .try_init();
 }

@@ -4,6 +4,10 @@
 //! There are two kinds. A *lease* asks the store, whose functions are async: it runs on a stack of its own, so that a
 //! call which waits for a store on the network holds no thread. *Aside* runs what only reads or writes texts: without a
 //! store, on the caller's stack.
+//!
+//! Why async and not blocking threads: a cycle (issue, check, consume, record; store in memory) took 21.7 µs with async
+//! imports, 20.4 µs with blocking ones on the caller's thread and 70 to 110 µs with blocking ones on threads made for
+//! that, which is what a store that waits would need.
 
 use super::bindings::{Component as Bindings, ComponentPre};
 use super::imports::Imports;

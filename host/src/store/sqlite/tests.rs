@@ -30,8 +30,7 @@ async fn keeps_what_the_suite_asks_of_every_store() {
     suite::run(&make).await;
 }
 
-/// Connections of two handles share nothing in SQLite that connections of two processes don't, but for the locks: those
-/// belong to a process. `two_processes` in the integration tests has real ones.
+/// Two processes race in the integration tests.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_handles_on_one_file_see_each_other() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use counterfoil_tests::runners::cases::{self, Case, Header, Sweeping};
 use counterfoil_tests::runners::{Side, answers};
 use serde_json::{Map, Value, json};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 fn header() -> Arc<Header> {
     Arc::new(cases::read("contract.json"))
@@ -19,6 +19,11 @@ fn file(header: &Header, name: &str) -> Vec<Case> {
 
 /// Runs every case of every file on one side; returns how many.
 fn all(side: Side, sweeping: Sweeping) -> usize {
+    // Before anybody reads the answers, and once.
+    static BLESSED: Once = Once::new();
+    if std::env::var_os("COUNTERFOIL_BLESS").is_some() {
+        BLESSED.call_once(bless);
+    }
     let header = header();
     let (mut ran, mut wrong) = (0, Vec::new());
     for name in header.files.keys() {
@@ -79,9 +84,6 @@ fn bless() {
 
 #[test]
 fn the_contract_vectors_hold_natively_and_on_the_component() {
-    if std::env::var_os("COUNTERFOIL_BLESS").is_some() {
-        bless();
-    }
     for side in Side::ALL {
         assert_eq!(all(side, Sweeping::AsWritten), 165, "{side:?}");
     }

@@ -21,11 +21,17 @@ pub(super) struct Output<W> {
 }
 
 struct Shared<W> {
-    writer: Mutex<W>,
-    /// A write has failed or was given up: nothing is written any more, since half a line may stand there.
+    writer: Mutex<Writer<W>>,
+    /// A write has failed or was given up: nothing is written any more.
     broken: AtomicBool,
     /// The input has ended.
     ended: CancellationToken,
+}
+
+struct Writer<W> {
+    inner: W,
+    /// No line was begun and left: after half a line nothing may follow.
+    whole: bool,
 }
 
 impl<W> Clone for Output<W> {
@@ -37,7 +43,8 @@ impl<W> Clone for Output<W> {
 impl<W: AsyncWrite + Unpin> Output<W> {
     /// `ended` tells that the client has closed its side.
     pub(super) fn new(writer: W, ended: CancellationToken) -> Self {
-        Self { shared: Arc::new(Shared { writer: Mutex::new(writer), broken: AtomicBool::new(false), ended }) }
+        let writer = Mutex::new(Writer { inner: writer, whole: true });
+        Self { shared: Arc::new(Shared { writer, broken: AtomicBool::new(false), ended }) }
     }
 
     pub(super) fn broken(&self) -> bool {
@@ -51,11 +58,16 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         if self.broken() {
             return;
         }
-        // Broken unless the write comes to its end, also when this future is dropped in the middle of it.
-        self.shared.broken.store(true, Ordering::Release);
+        // Stays false when this future is dropped in the middle of the line.
+        let began_whole = std::mem::replace(&mut writer.whole, false);
         let write = async {
-            writer.write_all(&line).await?;
-            writer.flush().await
+            if !began_whole {
+                return Err(std::io::Error::other("half a line stands there"));
+            }
+            writer.inner.write_all(&line).await?;
+            writer.inner.flush().await?;
+            writer.whole = true;
+            Ok(())
         };
         let late = async {
             self.shared.ended.cancelled().await;
@@ -63,12 +75,13 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         };
         tokio::select! {
             biased;
-            written = write => match written {
-                Ok(()) => self.shared.broken.store(false, Ordering::Release),
-                Err(error) => tracing::warn!(%error, "the client no longer reads: answers are dropped"),
-            },
+            written = write => {
+                let Err(error) = written else { return };
+                tracing::warn!(%error, "the client no longer reads: answers are dropped");
+            }
             () = late => tracing::warn!("the client has not read its answers: they are dropped"),
         }
+        self.shared.broken.store(true, Ordering::Release);
     }
 }
 

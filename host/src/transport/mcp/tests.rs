@@ -291,6 +291,25 @@ async fn a_client_that_no_longer_reads_does_not_hold_the_server() {
     tokio::time::timeout(Duration::from_secs(2), client.served).await.expect("an end in time").unwrap().unwrap();
 }
 
+#[tokio::test]
+async fn an_answer_that_is_being_written_when_the_input_ends_takes_no_other_with_it() {
+    let (mut input, server_in) = tokio::io::duplex(1 << 16);
+    let (server_out, output) = tokio::io::duplex(16);
+    let served = tokio::spawn(serve(host().await, Owner::new("name", "test").unwrap(), server_in, server_out));
+    let lines = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n\
+                 {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"steps\"}}\n";
+    input.write_all(lines.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    drop(input);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let mut output = BufReader::new(output).lines();
+    for id in [1, 2] {
+        let answer: Value = serde_json::from_str(&output.next_line().await.unwrap().unwrap()).unwrap();
+        assert_eq!((&answer["id"], answer.get("error")), (&json!(id), None));
+    }
+    served.await.unwrap().unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_client_that_leaves_its_answers_unread_is_given_up_after_it_closed_its_side() {
     let (mut input, server_in) = tokio::io::duplex(1 << 16);

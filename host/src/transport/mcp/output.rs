@@ -4,7 +4,6 @@ use rmcp::model::{ContentBlock, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
@@ -23,7 +22,7 @@ pub(super) struct Output<W> {
 struct Shared<W> {
     writer: Mutex<Writer<W>>,
     /// A write has failed or was given up: nothing is written any more.
-    broken: AtomicBool,
+    broken: CancellationToken,
     /// The input has ended.
     ended: CancellationToken,
 }
@@ -44,18 +43,19 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     /// `ended` tells that the client has closed its side.
     pub(super) fn new(writer: W, ended: CancellationToken) -> Self {
         let writer = Mutex::new(Writer { inner: writer, whole: true });
-        Self { shared: Arc::new(Shared { writer, broken: AtomicBool::new(false), ended }) }
+        Self { shared: Arc::new(Shared { writer, broken: CancellationToken::new(), ended }) }
     }
 
-    pub(super) fn broken(&self) -> bool {
-        self.shared.broken.load(Ordering::Acquire)
+    /// Nobody reads any more.
+    pub(super) fn broken(&self) -> &CancellationToken {
+        &self.shared.broken
     }
 
     /// Writes a line. A client that is gone is no error: what runs for it goes on and is recorded.
     pub(super) async fn line(&self, mut line: Vec<u8>) {
         line.push(b'\n');
         let mut writer = self.shared.writer.lock().await;
-        if self.broken() {
+        if self.broken().is_cancelled() {
             return;
         }
         // Stays false when this future is dropped in the middle of the line.
@@ -81,7 +81,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
             }
             () = late => tracing::warn!("the client has not read its answers: they are dropped"),
         }
-        self.shared.broken.store(true, Ordering::Release);
+        self.shared.broken.cancel();
     }
 }
 

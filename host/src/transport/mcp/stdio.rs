@@ -60,11 +60,10 @@ where
     /// Waits for the answers to what has been read, or for the news that nobody reads them.
     async fn finish(&mut self) {
         self.ended.cancel();
-        if !self.output.broken() {
-            self.unanswered.all().await;
-        }
-        if self.output.broken() {
-            self.gone.cancel();
+        tokio::select! {
+            biased;
+            () = self.output.broken().cancelled() => self.gone.cancel(),
+            () = self.unanswered.all() => {}
         }
     }
 }

@@ -5,6 +5,7 @@ mod canonical_vectors;
 mod cli;
 mod config;
 mod demo;
+mod crash;
 mod examples;
 mod files_plugin;
 mod gate_component;

@@ -34,9 +34,9 @@ mod watch;
 pub use options::{Access, DirGrant, Limits, PluginOptions, grant_reaches};
 pub use sandbox::{Sandbox, SandboxOptions};
 
+use crate::Error;
 use crate::digest::Digest;
 use crate::tool::{Backend, Declaration, Plan, Power, Prepared, Progress, ToolError};
-use crate::Error;
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::path::Path;

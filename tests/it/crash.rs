@@ -13,6 +13,7 @@ const CALL: &str = r#"{"ms": 60000}"#;
 fn folder() -> Folder {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("work/data")).unwrap();
+    std::fs::create_dir(folder.path("work/state")).unwrap();
     std::fs::copy(fixture("slow"), folder.path("work/slow.wasm")).unwrap();
     folder.write(
         "work/counterfoil.toml",

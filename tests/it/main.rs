@@ -4,8 +4,8 @@
 mod canonical_vectors;
 mod cli;
 mod config;
-mod demo;
 mod crash;
+mod demo;
 mod examples;
 mod files_plugin;
 mod gate_component;

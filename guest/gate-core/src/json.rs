@@ -68,7 +68,7 @@ impl Object {
 
 /// An array of strings.
 pub(crate) fn texts<'a>(values: impl IntoIterator<Item = &'a str>) -> String {
-    array(values, |out, value| write_string(out, value))
+    array(values, write_string)
 }
 
 /// An array of what `write` makes of each value.

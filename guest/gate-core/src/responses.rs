@@ -100,7 +100,7 @@ fn span(millis: Millis) -> String {
     let seconds = millis / 1000;
     match seconds {
         60 => "1 minute".to_string(),
-        _ if seconds > 0 && seconds % 60 == 0 => format!("{} minutes", seconds / 60),
+        _ if seconds > 0 && seconds.is_multiple_of(60) => format!("{} minutes", seconds / 60),
         _ => format!("{seconds} seconds"),
     }
 }

@@ -11,7 +11,7 @@ mod builder;
 mod listing;
 mod run;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use builder::HostBuilder;
 pub use listing::Listing;

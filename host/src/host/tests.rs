@@ -4,7 +4,7 @@
 mod backends;
 mod calls;
 mod contract;
-mod kit;
+pub(crate) mod kit;
 mod levels;
 mod runs;
 mod start;

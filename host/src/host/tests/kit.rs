@@ -16,38 +16,38 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// Where the clock starts: 2026-05-18T14:33:20Z.
-pub(super) const START: u64 = 1_779_114_800_000;
+pub(crate) const START: u64 = 1_779_114_800_000;
 /// A token that was issued to nobody.
-pub(super) const STRANGER: &str = "cfm_abcdefghijklmnopqrstuvwx";
+pub(crate) const STRANGER: &str = "cfm_abcdefghijklmnopqrstuvwx";
 /// How long a run may take, and how long that is for the clock.
-pub(super) const DEADLINE: Duration = Duration::from_secs(30);
-pub(super) const DEADLINE_MILLIS: u64 = 30_000;
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE_MILLIS: u64 = 30_000;
 
 /// What the tools change, and what a test does to them.
-pub(super) struct World {
+pub(crate) struct World {
     /// Effects that happened.
     effects: AtomicU32,
     /// Runs that have begun.
     begun: AtomicU32,
     /// What the last run was told.
-    pub(super) told: Mutex<Option<Context>>,
+    pub(crate) told: Mutex<Option<Context>>,
     /// Held runs wait here.
     held: Semaphore,
     store: Arc<Shaky>,
 }
 
 impl World {
-    pub(super) fn effects(&self) -> u32 {
+    pub(crate) fn effects(&self) -> u32 {
         self.effects.load(SeqCst)
     }
 
-    pub(super) async fn until_begun(&self, runs: u32) {
+    pub(crate) async fn until_begun(&self, runs: u32) {
         while self.begun.load(SeqCst) < runs {
             tokio::task::yield_now().await;
         }
     }
 
-    pub(super) fn release(&self, runs: usize) {
+    pub(crate) fn release(&self, runs: usize) {
         self.held.add_permits(runs);
     }
 
@@ -99,19 +99,19 @@ impl World {
 }
 
 /// A host and everything that it stands on.
-pub(super) struct Kit {
-    pub(super) clock: Arc<TestClock>,
-    pub(super) store: Arc<Shaky>,
-    pub(super) world: Arc<World>,
-    pub(super) host: Host,
+pub(crate) struct Kit {
+    pub(crate) clock: Arc<TestClock>,
+    pub(crate) store: Arc<Shaky>,
+    pub(crate) world: Arc<World>,
+    pub(crate) host: Host,
 }
 
 impl Kit {
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(|_| {}).await
     }
 
-    pub(super) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings::default();
         change(&mut settings);
         let store = Arc::new(Shaky::default());
@@ -129,28 +129,28 @@ impl Kit {
     }
 
     /// A builder for another host of the same store, clock and world.
-    pub(super) fn beside(&self) -> HostBuilder {
+    pub(crate) fn beside(&self) -> HostBuilder {
         Host::builder(open(&self.store, &self.clock, Settings::default()))
     }
 
     /// The same with all the tools, at a revision.
-    pub(super) fn revised(&self, revision: &str) -> HostBuilder {
+    pub(crate) fn revised(&self, revision: &str) -> HostBuilder {
         tools(self.beside(), &self.world, revision)
     }
 
-    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Reply {
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Reply {
         call(&self.host, "alice", tool, &arguments.to_string()).await
     }
 
     /// The first call: the token that it is answered with.
-    pub(super) async fn token(&self, tool: &str, arguments: Value) -> String {
+    pub(crate) async fn token(&self, tool: &str, arguments: Value) -> String {
         let reply = self.call(tool, arguments).await;
         assert!(reply.status == Status::ConfirmationRequired, "{}", reply.payload);
         value(&reply)["confirm_token"].as_str().unwrap().to_owned()
     }
 
     /// A confirm call in a task of its own.
-    pub(super) fn spawn(&self, tool: &'static str, arguments: Value) -> tokio::task::JoinHandle<Reply> {
+    pub(crate) fn spawn(&self, tool: &'static str, arguments: Value) -> tokio::task::JoinHandle<Reply> {
         let host = self.host.clone();
         tokio::spawn(async move { call(&host, "alice", tool, &arguments.to_string()).await })
     }
@@ -167,11 +167,11 @@ fn open(store: &Arc<Shaky>, clock: &Arc<TestClock>, settings: Settings) -> Gate 
 }
 
 /// Arguments of every tool of the kit.
-pub(super) const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["path"],
+pub(crate) const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["path"],
     "properties":{"path":{"type":"string"},"how":{"type":"string"},"plan":{"type":"string"}}}"#;
 
 /// A tool of the kit.
-pub(super) fn tool(world: &Arc<World>, name: &str, level: Level, revision: &str) -> NativeTool {
+pub(crate) fn tool(world: &Arc<World>, name: &str, level: Level, revision: &str) -> NativeTool {
     let (plans, runs) = (Arc::clone(world), Arc::clone(world));
     NativeTool::new(name, level, SCHEMA, revision)
         .deadline(DEADLINE)
@@ -193,31 +193,31 @@ fn tools(builder: HostBuilder, world: &Arc<World>, revision: &str) -> HostBuilde
         .native(tool(world, "look", Level::Safe, revision))
 }
 
-pub(super) async fn call(host: &Host, owner: &str, tool: &str, arguments: &str) -> Reply {
+pub(crate) async fn call(host: &Host, owner: &str, tool: &str, arguments: &str) -> Reply {
     let owner = Owner::new("name", owner).unwrap();
     host.call(Incoming { owner, tool: tool.into(), arguments: arguments.into(), progress: None }).await
 }
 
 /// The same arguments with a token.
-pub(super) fn confirming(mut arguments: Value, token: &str) -> Value {
+pub(crate) fn confirming(mut arguments: Value, token: &str) -> Value {
     arguments["confirm_token"] = json!(token);
     arguments
 }
 
-pub(super) fn value(reply: &Reply) -> Value {
+pub(crate) fn value(reply: &Reply) -> Value {
     let value: Value = serde_json::from_str(&reply.payload).unwrap();
     assert_eq!(value["status"], reply.status.name(), "{value}");
     value
 }
 
 #[track_caller]
-pub(super) fn is_ok(reply: &Reply) -> Value {
+pub(crate) fn is_ok(reply: &Reply) -> Value {
     assert!(reply.status == Status::Ok, "{}", reply.payload);
     value(reply)
 }
 
 #[track_caller]
-pub(super) fn is_rejected(reply: &Reply, reason: &str, detail: Option<&str>) {
+pub(crate) fn is_rejected(reply: &Reply, reason: &str, detail: Option<&str>) {
     let value = value(reply);
     assert!(reply.status == Status::Rejected, "{value}");
     assert_eq!((value["reason"].as_str(), value["detail"].as_str()), (Some(reason), detail), "{value}");
@@ -226,7 +226,7 @@ pub(super) fn is_rejected(reply: &Reply, reason: &str, detail: Option<&str>) {
 }
 
 #[track_caller]
-pub(super) fn is_failed(reply: &Reply, reason: &str, effect: &str) {
+pub(crate) fn is_failed(reply: &Reply, reason: &str, effect: &str) {
     let value = value(reply);
     assert!(reply.status == Status::Failed, "{value}");
     assert_eq!((value["reason"].as_str(), value["effect"].as_str()), (Some(reason), Some(effect)), "{value}");
@@ -234,7 +234,7 @@ pub(super) fn is_failed(reply: &Reply, reason: &str, effect: &str) {
 
 /// A store in memory that a test can cut off.
 #[derive(Default)]
-pub(super) struct Shaky {
+pub(crate) struct Shaky {
     store: MemoryStore,
     cut: AtomicBool,
     /// So many replaces are still made and then not acknowledged.
@@ -246,19 +246,19 @@ pub(super) struct Shaky {
 }
 
 impl Shaky {
-    pub(super) fn cut(&self, cut: bool) {
+    pub(crate) fn cut(&self, cut: bool) {
         self.cut.store(cut, SeqCst);
     }
 
-    pub(super) fn lose_acknowledgements(&self, count: u32) {
+    pub(crate) fn lose_acknowledgements(&self, count: u32) {
         self.lose.store(count, SeqCst);
     }
 
-    pub(super) fn fail_replaces(&self, count: u32) {
+    pub(crate) fn fail_replaces(&self, count: u32) {
         self.fail.store(count, SeqCst);
     }
 
-    pub(super) fn asked(&self) -> u32 {
+    pub(crate) fn asked(&self) -> u32 {
         self.asked.load(SeqCst)
     }
 

@@ -3,6 +3,7 @@
 
 mod client;
 mod contract;
+mod reasons;
 
 use super::serve;
 use crate::Owner;

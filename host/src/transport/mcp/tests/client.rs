@@ -25,9 +25,14 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn start(host: Host) -> Self {
+        Self::of("test", host)
+    }
+
+    /// A client whose calls are this owner's.
+    pub(super) fn of(owner: &str, host: Host) -> Self {
         let (input, server_in) = tokio::io::duplex(1 << 16);
         let (server_out, output) = tokio::io::duplex(1 << 16);
-        let owner = Owner::new("name", "test").unwrap();
+        let owner = Owner::new("name", owner).unwrap();
         let served = tokio::spawn(serve(host, owner, server_in, server_out));
         Self { input: Some(input), output: BufReader::new(output).lines(), served }
     }

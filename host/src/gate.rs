@@ -140,7 +140,8 @@ impl Gate {
     }
 
     /// Decides a call that carries a token and spends the token where the call may run: the only function that does.
-    /// `run` is the time from now to the run's deadline.
+    /// `run` is the time from now to when the run is over and recorded for certain: from then on its outcome counts as
+    /// unknown, and a person may settle it.
     ///
     /// Dropping the future may or may not have spent the token: whoever calls this lets it finish.
     ///

@@ -19,6 +19,10 @@ use crate::gate::{self, Assurance, Call, Decision, Gate, GateError, Rejection, R
 use crate::policy::Level;
 use std::fmt::Write as _;
 use std::time::Duration;
+use tokio::time::Instant;
+
+/// What a run gets whose store took all its time to start it: the token is spent, so it is tried.
+const LEAST: Duration = Duration::from_millis(100);
 
 /// The right to run one call, once.
 pub(crate) struct Permit {
@@ -126,9 +130,17 @@ pub(crate) enum Consumed {
     Reject(Rejection),
 }
 
-/// Spends a token, if the gate agrees: the run's time starts now.
-pub(crate) async fn consume(gate: &Gate, token: &str, call: &Call, limit: Duration) -> Result<Consumed, GateError> {
-    Ok(match gate.consume(token, call, limit).await? {
+/// Spends a token, if the gate agrees. The run's time, `limit`, starts now and not when the store has answered: what
+/// the gate writes down, `grace` later than that, is then past the run's real end however slow the store was.
+pub(crate) async fn consume(
+    gate: &Gate,
+    token: &str,
+    call: &Call,
+    limit: Duration,
+    grace: Duration,
+) -> Result<Consumed, GateError> {
+    let asked = Instant::now();
+    Ok(match gate.consume(token, call, limit.saturating_add(grace)).await? {
         Decision::Replay(replayed) => Consumed::Replay(replayed),
         Decision::Reject(rejection) => Consumed::Reject(rejection),
         Decision::Execute(agreed) => Consumed::Run {
@@ -139,7 +151,7 @@ pub(crate) async fn consume(gate: &Gate, token: &str, call: &Call, limit: Durati
                 operation_id: agreed.operation_id,
                 level: Level::ApprovalRequired,
                 precondition: agreed.precondition,
-                limit,
+                limit: limit.saturating_sub(asked.elapsed()).max(limit.min(LEAST)),
             },
         },
     })

@@ -13,8 +13,15 @@ use tokio::sync::oneshot;
 
 /// Waits between the attempts to record an outcome while the store does not answer: about two seconds in all, so that a
 /// restart of the store is outlived and a caller is not kept for ever.
-const RECORD_WAITS: [Duration; 4] =
+pub(super) const RECORD_WAITS: [Duration; 4] =
     [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(600), Duration::from_millis(1200)];
+
+/// How much later than a run's own limit the deadline is that the gate writes down, and with it `outcome_unknown` and a
+/// person's `resolve`: neither may come while the tool still runs. It covers stopping the tool (less than a second), a
+/// commit that waits for another process as long as SQLite is told to (5 s), and [`RECORD_WAITS`] (2 s), with some room.
+/// A store that keeps every attempt to record waiting can take longer; by then nothing runs any more, and what is
+/// recorded late still replaces what was said meanwhile.
+pub(super) const GRACE: Duration = Duration::from_secs(10);
 
 /// Runs a call that the gate has cleared, in the caller's own time: dropping this future ends it.
 pub(super) async fn at_once(
@@ -86,7 +93,7 @@ impl Run {
             Err(error) => not_prepared(&answers, error).await,
             // The slot may have been long in coming: consume decides everything anew.
             Ok(prepared) => {
-                match permit::consume(&self.inner.gate, &self.token, &self.call, self.tool.deadline()).await {
+                match permit::consume(&self.inner.gate, &self.token, &self.call, self.tool.deadline(), GRACE).await {
                     Ok(Consumed::Run { permit, assurance }) => {
                         return self.spent(&answers, prepared, permit, assurance, power, asker, progress).await;
                     }
@@ -129,9 +136,9 @@ impl Run {
         }
     }
 
-    /// Waits for a run that nothing can stop. At its deadline whoever asked is told what everybody with this token is
-    /// told from then on, that its outcome is unknown; nothing is recorded, since nothing is known. When the run returns
-    /// after all, its outcome is recorded and replayed like any other.
+    /// Waits for a run that nothing can stop. When its time is up whoever asked is told what everybody with this token is
+    /// told: that it is still running, and [`GRACE`] later that its outcome is unknown. Nothing is recorded, since nothing
+    /// is known. When the run returns after all, its outcome is recorded and replayed like any other.
     async fn overdue(
         &self,
         running: impl Future<Output = Result<Outcome, RunError>>,
@@ -143,7 +150,7 @@ impl Run {
         if let Ok(ended) = tokio::time::timeout(limit, &mut running).await {
             return ended;
         }
-        tracing::warn!(tool = self.call.tool, operation_id, "a run is past its deadline and cannot be stopped");
+        tracing::warn!(tool = self.call.tool, operation_id, "a run has had its time and cannot be stopped");
         let reply = standing(&self.inner, &self.call, &self.token).await;
         if let Some(asker) = asker.take() {
             let _ = asker.send(Reply { operation_id: Some(operation_id.to_owned()), ..reply });

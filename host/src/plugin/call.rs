@@ -131,7 +131,8 @@ impl Prepared for Ready {
             Ok(Ok(Ok(outcome))) => accept_outcome(outcome, self.plugin.limits.output),
             Ok(Ok(Err(error))) => Err(error.into()),
             Ok(Err(error)) => Err(ended(&error, &state.usage)),
-            Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", permit.limit()))),
+            // The permit's limit is what the start has left of it: nothing that anybody has set.
+            Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", self.plugin.limits.execute))),
         }
         .map_err(|error| {
             let observed = if state.changes.entered { Effect::Unknown } else { Effect::None };

@@ -1,6 +1,7 @@
 //! What becomes of a run that has started: once, recorded, replayed, whoever goes away.
 
 use super::kit::*;
+use crate::host::run::{GRACE, RECORD_WAITS};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -117,6 +118,45 @@ async fn an_overdue_closure_is_unknown_until_it_returns_and_its_late_outcome_is_
     is_ok(&replay);
     assert!(replay.replayed && replay.operation_id == overdue.operation_id);
     assert_eq!(kit.world.effects(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_in_flight_until_it_has_been_given_up_and_a_while_for_its_record() {
+    assert!(RECORD_WAITS.iter().sum::<Duration>() + Duration::from_secs(6) < GRACE);
+    assert_eq!((DEADLINE + GRACE).as_millis(), u128::from(DEADLINE_MILLIS));
+    let kit = Kit::new().await;
+    let arguments = json!({"path": "/a", "how": "held"});
+    let confirm = confirming(arguments.clone(), &kit.token("delete", arguments).await);
+    let asker = kit.spawn("delete", confirm.clone());
+    kit.world.until_begun(1).await;
+    kit.clock.set(START + 30_001);
+    // The runtime's clock jumps to the end of the run's own time; the closure runs on, and the gate knows it.
+    is_rejected(&asker.await.unwrap(), "unknown_or_used", Some("in_flight"));
+    kit.clock.set(START + DEADLINE_MILLIS - 1);
+    let gate = kit.host.gate();
+    let id = gate.unrecorded(None, 10).await.unwrap()[0].approval_id.clone();
+    assert!(gate.resolve(&id, "operator", true).await.is_err());
+    kit.clock.set(START + DEADLINE_MILLIS);
+    is_rejected(&kit.call("delete", confirm).await, "unknown_or_used", Some("outcome_unknown"));
+    gate.resolve(&id, "operator", true).await.unwrap();
+    kit.world.release(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_slow_store_takes_to_start_a_run_is_taken_from_the_runs_own_time() {
+    let kit = Kit::new().await;
+    let held = json!({"path": "/a", "how": "held"});
+    let confirm = confirming(held.clone(), &kit.token("delete", held).await);
+    kit.store.slow_replaces(1);
+    let asked = tokio::time::Instant::now();
+    is_rejected(&kit.call("delete", confirm).await, "unknown_or_used", Some("in_flight"));
+    assert!(asked.elapsed() < DEADLINE + Duration::from_secs(1), "{:?}", asked.elapsed());
+    // It is run all the same, and one that needs next to no time succeeds.
+    let quick = json!({"path": "/b"});
+    let confirm = confirming(quick.clone(), &kit.token("delete", quick).await);
+    kit.store.slow_replaces(1);
+    is_ok(&kit.call("delete", confirm).await);
+    kit.world.release(1);
 }
 
 #[tokio::test(start_paused = true)]

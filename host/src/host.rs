@@ -3,8 +3,8 @@
 //! It asks the gate everything that is a rule (what the arguments are, which level a call has, whether a token may be
 //! spent) and does what the answer says. A backend's `execute` demands a permit, which only a consume or a Tier-1
 //! decision makes (the module `permit` says how that is held). A call with a token is prepared, consumed, run and
-//! recorded in a task that the host keeps: whoever asked may go away, the run ends by its own end or its deadline and its
-//! outcome is recorded.
+//! recorded in a task that the host keeps: once its token is spent whoever asked may go away, the run ends by its own end
+//! or its deadline and its outcome is recorded.
 
 mod answer;
 mod builder;
@@ -17,11 +17,11 @@ pub use builder::HostBuilder;
 pub use listing::Listing;
 
 use crate::Owner;
-use crate::gate::{Call, Gate, Readiness, Reason, Token};
-use crate::permit::{self, Clearance, Clearing, Rules};
+use crate::gate::{Call, Gate, Plan, Readiness, Reason, Token};
+use crate::permit::{self, Clearing, Rules, Standing};
 use crate::policy::Level;
 use crate::schema::Schema;
-use crate::tool::{Backend, Declaration, Plan, Power, Progress};
+use crate::tool::{Backend, Declaration, Power, Progress};
 use answer::Answers;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ struct Tool {
     declaration: Declaration,
     rules: Rules,
     /// Where no call of the tool needs a confirmation: the gate's word for it.
-    standing: Option<Clearance>,
+    standing: Option<Standing>,
     schema: Schema,
     revision: String,
 }
@@ -158,8 +158,8 @@ impl Host {
     /// Decides a call and runs it if it may run.
     ///
     /// Dropping the future cancels a preview or a call that needs no confirmation at once. A call that carries a token
-    /// is cancelled only before its run is being prepared; from then on it goes on without its caller, and the caller
-    /// learns the outcome by asking again with the same token.
+    /// is cancelled until the token is being spent, and then nothing is spent; from there on it goes on without its caller,
+    /// who learns the outcome by asking again with the same token.
     pub async fn call(&self, incoming: Incoming) -> Reply {
         let Incoming { owner, tool: name, arguments, progress } = incoming;
         let inner = &self.inner;
@@ -215,38 +215,43 @@ impl Host {
         if let Err(what) = tool.schema.check(&call.arguments) {
             return answers.refuse(Reason::InvalidArguments, &what).await;
         }
-        if let Some(clearance) = &tool.standing {
-            return run::at_once(answers, tool, clearance, call, None, progress).await;
+        if let Some(standing) = &tool.standing {
+            return run::at_once(answers, tool, standing.clearance(call.arguments), progress).await;
         }
         let plan = match tool.backend.preview(&call.tool, &call.arguments, progress.clone()).await {
             Ok(plan) => plan,
             Err(error) => return answers.not_planned(error).await,
         };
-        match permit::clear(&self.inner.gate, tool.rules, plan.level).await {
-            Ok(Clearing::AtOnce(clearance)) => {
-                run::at_once(answers, tool, &clearance, call, plan.precondition, progress).await
-            }
-            Ok(Clearing::Confirm) => self.challenge(answers, &call, plan).await,
+        // A plan that is no good is none, however mild it calls itself.
+        let level = plan.level;
+        let plan = match answers.plan(plan).await {
+            Ok(plan) => plan,
+            Err(refused) => return refused,
+        };
+        match permit::clear(&self.inner.gate, tool.rules, &call, level, plan.precondition.as_deref()).await {
+            Ok(Clearing::AtOnce(clearance)) => run::at_once(answers, tool, clearance, progress).await,
+            Ok(Clearing::Confirm) => self.challenge(answers, &call, &plan).await,
             Err(error) => answers.bad_level(error).await,
         }
     }
 
     /// Issues a confirmation.
-    async fn challenge(&self, answers: &Answers<'_>, call: &Call, plan: Plan) -> Reply {
-        let plan = match answers.plan(plan).await {
-            Ok(plan) => plan,
-            Err(refused) => return refused,
-        };
-        match self.inner.gate.issue(call, &plan).await {
-            Ok(challenge) => answers.confirmation_required(&plan, &challenge, &self.inner.confirm_parameter).await,
+    async fn challenge(&self, answers: &Answers<'_>, call: &Call, plan: &Plan) -> Reply {
+        match self.inner.gate.issue(call, plan).await {
+            Ok(challenge) => answers.confirmation_required(plan, &challenge, &self.inner.confirm_parameter).await,
             Err(error) => answers.gate_error(error).await,
         }
     }
 
     /// Waits until every run that has started is over and recorded. A closure that never returns is waited for, too:
-    /// put a limit around this where there are such.
+    /// where there are such, use [`drain_for`](Self::drain_for).
     pub async fn drain(&self) {
         self.inner.runs.wait().await;
+    }
+
+    /// The same, for so long at most; whether every run is over.
+    pub async fn drain_for(&self, limit: Duration) -> bool {
+        tokio::time::timeout(limit, self.drain()).await.is_ok()
     }
 
     /// Removes, every 60 s, what nobody can ask for any more, for as long as this host lives. Decisions never depend on

@@ -209,6 +209,9 @@ pub(crate) struct Native {
 }
 
 impl Native {
+    /// What listings say where native tools come from.
+    pub(crate) const NAME: &str = "native";
+
     /// Takes the tools if each is complete.
     pub(crate) fn new(tools: Vec<NativeTool>) -> Result<Self, Error> {
         for tool in &tools {
@@ -229,11 +232,6 @@ impl Native {
         Ok(Self { tools, declarations })
     }
 
-    /// Whether a tool can be previewed.
-    pub(crate) fn previews(&self, tool: &str) -> bool {
-        self.find(tool).is_some_and(|tool| tool.preview.is_some())
-    }
-
     fn find(&self, tool: &str) -> Option<&NativeTool> {
         self.tools.iter().find(|candidate| candidate.name() == tool)
     }
@@ -242,7 +240,7 @@ impl Native {
 #[async_trait]
 impl Backend for Native {
     fn name(&self) -> &str {
-        "native"
+        Self::NAME
     }
 
     fn tools(&self) -> &[Declaration] {
@@ -259,6 +257,10 @@ impl Backend for Native {
 
     fn stoppable(&self) -> bool {
         false
+    }
+
+    fn previews(&self, tool: &str) -> bool {
+        self.find(tool).is_some_and(|tool| tool.preview.is_some())
     }
 
     fn deadline(&self, tool: &str) -> Duration {

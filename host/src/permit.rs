@@ -1,10 +1,12 @@
 //! What a run demands, and the only ways to one.
 //!
-//! A backend's `execute` takes a [`Permit`]. Its fields, and those of a [`Clearance`], are private to this module, which
-//! has no constructor that trusts its caller: [`consume`] makes a permit out of the gate's `execute` decision alone,
-//! [`Clearance::permit`] out of a clearance, and [`clear`] makes a clearance only where the gate's `levels` say that the
-//! call is below `approval_required`. So no code outside this file, inside the crate or outside it, can have a permit
-//! that the gate did not agree to; and since neither type implements `Clone`, none serves two runs.
+//! A backend's `execute` takes a [`Permit`]. Its fields, and those of a [`Clearance`] and a [`Standing`], are private to
+//! this module, which has no constructor that trusts its caller: [`consume`] makes a permit out of the gate's `execute`
+//! decision alone, and [`Clearance::permit`] uses up a clearance, which is for one call: a tool and its arguments. A
+//! clearance comes from [`clear`], where the gate's `levels` say that this call is below `approval_required`, or from a
+//! [`Standing`], which [`stand`] makes where they say so of every call of one tool; its clearances are for that tool
+//! only. So no code outside this file, inside the crate or outside it, can have a permit that the gate did not agree to;
+//! and since no permit and no clearance can be cloned, none serves two runs.
 //!
 //! The module is private to the crate, as is the trait that takes permits, so a user of the library cannot name either:
 //!
@@ -74,27 +76,43 @@ pub(crate) struct Rules {
     pub(crate) operator: Option<Level>,
 }
 
-/// The gate's word that a call may run without a confirmation, and at which level.
-pub(crate) struct Clearance {
+/// The gate's word that no call of one tool needs a confirmation, and at which level they run.
+pub(crate) struct Standing {
+    tool: String,
     level: Level,
 }
 
+impl Standing {
+    /// The clearance of one call of the tool.
+    pub(crate) fn clearance(&self, arguments: String) -> Clearance {
+        Clearance { tool: self.tool.clone(), arguments, level: self.level, precondition: None }
+    }
+}
+
+/// The gate's word that one call may run without a confirmation, and at which level.
+pub(crate) struct Clearance {
+    tool: String,
+    arguments: String,
+    level: Level,
+    precondition: Option<String>,
+}
+
 impl Clearance {
+    /// The tool of the call.
+    pub(crate) fn tool(&self) -> &str {
+        &self.tool
+    }
+
     /// The level of the call.
     pub(crate) fn level(&self) -> Level {
         self.level
     }
 
-    /// The permit of one call. Fails where there is no randomness for its operation id.
-    pub(crate) fn permit(
-        &self,
-        tool: &str,
-        arguments: String,
-        precondition: Option<String>,
-        limit: Duration,
-    ) -> Result<Permit, getrandom::Error> {
+    /// The permit of the call. Fails where there is no randomness for its operation id.
+    pub(crate) fn permit(self, limit: Duration) -> Result<Permit, getrandom::Error> {
         let operation_id = operation_id()?;
-        Ok(Permit { tool: tool.to_owned(), arguments, operation_id, level: self.level, precondition, limit })
+        let Self { tool, arguments, level, precondition } = self;
+        Ok(Permit { tool, arguments, operation_id, level, precondition, limit })
     }
 }
 
@@ -106,17 +124,43 @@ pub(crate) enum Clearing {
     Confirm,
 }
 
-/// Asks the gate for the level of a call under a tool's rules; `planned` is what its plan states, if it was planned.
+/// Asks the gate whether a tool with these rules can need a confirmation at all.
+///
+/// [`GateError::Misuse`]: the operator lowers.
+pub(crate) async fn stand(gate: &Gate, rules: Rules, tool: &str) -> Result<Option<Standing>, GateError> {
+    let level = below_approval(gate, rules, None).await?;
+    Ok(level.map(|level| Standing { tool: tool.to_owned(), level }))
+}
+
+/// Asks the gate for the level of a call that was previewed: `planned` is what its plan states and `precondition` what
+/// the plan rests on.
 ///
 /// [`GateError::Misuse`]: the plan states more than the tool declares, or the operator lowers.
-pub(crate) async fn clear(gate: &Gate, rules: Rules, planned: Option<Level>) -> Result<Clearing, GateError> {
+pub(crate) async fn clear(
+    gate: &Gate,
+    rules: Rules,
+    call: &Call,
+    planned: Option<Level>,
+    precondition: Option<&str>,
+) -> Result<Clearing, GateError> {
+    Ok(match below_approval(gate, rules, planned).await? {
+        None => Clearing::Confirm,
+        Some(level) => Clearing::AtOnce(Clearance {
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+            level,
+            precondition: precondition.map(str::to_owned),
+        }),
+    })
+}
+
+/// The level of a call under a tool's rules, where it needs no confirmation.
+async fn below_approval(gate: &Gate, rules: Rules, planned: Option<Level>) -> Result<Option<Level>, GateError> {
     let operator = rules.operator.map(Into::into);
     let level = gate.resolve_level(rules.declared.into(), rules.critical, operator, planned.map(Into::into)).await?;
     Ok(match level {
-        gate::Level::ApprovalRequired => Clearing::Confirm,
-        gate::Level::Safe | gate::Level::Caution | gate::Level::Review => {
-            Clearing::AtOnce(Clearance { level: level.into() })
-        }
+        gate::Level::ApprovalRequired => None,
+        gate::Level::Safe | gate::Level::Caution | gate::Level::Review => Some(level.into()),
     })
 }
 

@@ -183,6 +183,10 @@ pub(crate) trait Backend: Send + Sync {
     fn stoppable(&self) -> bool {
         true
     }
+    /// Whether this tool can be previewed.
+    fn previews(&self, _tool: &str) -> bool {
+        true
+    }
     /// How long a run of this tool may take.
     fn deadline(&self, tool: &str) -> Duration;
     /// What a call would do. Canonical arguments.

@@ -5,6 +5,7 @@ use super::{Reply, Status};
 use crate::gate::{self, Assurance, Challenge, Failure, Gate, GateError, OutcomeStatus, Reason, Rejection, Replayed};
 use crate::policy::Level;
 use crate::tool::{Effect, Outcome, Plan, RunError, ToolError};
+use std::borrow::Cow;
 
 /// Answers about one tool.
 pub(super) struct Answers<'a> {
@@ -16,7 +17,7 @@ pub(super) struct Answers<'a> {
 impl Answers<'_> {
     /// A refusal that the host found.
     pub(super) async fn refuse(&self, reason: Reason, what: &str) -> Reply {
-        match self.gate.refuse(reason, what).await {
+        match self.gate.refuse(reason, &cut(what)).await {
             Ok(rejection) => self.rejected(rejection).await,
             Err(error) => self.broken(&error),
         }
@@ -50,6 +51,37 @@ impl Answers<'_> {
         }
     }
 
+    /// Spending a token came to no decision: nothing runs on the strength of that, and whether the token is spent is not
+    /// known. The standing advice of `unavailable` would say that it is not.
+    pub(super) async fn not_consumed(&self, error: GateError) -> Reply {
+        self.unsure(
+            error,
+            "the store or the gate did not answer while this call was started, so it is not known whether its token is \
+             spent; nothing ran; call again later with the same arguments and token",
+        )
+        .await
+    }
+
+    /// A run has been started, and nobody can say how it stands.
+    pub(super) async fn not_seen(&self, error: GateError) -> Reply {
+        self.unsure(
+            error,
+            "the store or the gate did not answer, so it is not known whether this call ran, or still runs; call again \
+             later with the same arguments and token for its outcome",
+        )
+        .await
+    }
+
+    async fn unsure(&self, error: GateError, text: &str) -> Reply {
+        // The gate takes no call wrongly and half: misuse is found before anything is done.
+        if matches!(error, GateError::Misuse(_)) {
+            return self.gate_error(error).await;
+        }
+        tracing::error!(tool = self.tool, "a run is in doubt: {error}");
+        let error = text.to_owned();
+        self.rejected(Rejection { reason: Reason::Unavailable, detail: None, error, retry_after: None }).await
+    }
+
     /// The preview asked for more than the tool declares: a defect of the tool.
     pub(super) async fn bad_level(&self, error: GateError) -> Reply {
         match error {
@@ -81,6 +113,8 @@ impl Answers<'_> {
 
     /// A tool's plan as the gate takes it, or why it cannot be one.
     pub(super) async fn plan(&self, plan: Plan) -> Result<gate::Plan, Reply> {
+        /// What the gate counts for each warning beside its text.
+        const WARNING: usize = 8;
         let settings = self.gate.settings();
         let Plan { summary, details, warnings, precondition, level: _ } = plan;
         let length = |limit: u32| usize::try_from(limit).unwrap_or(usize::MAX);
@@ -104,7 +138,7 @@ impl Answers<'_> {
         };
         let whole = summary.len()
             + preview.len()
-            + warnings.iter().map(String::len).sum::<usize>()
+            + warnings.iter().map(|warning| warning.len().saturating_add(WARNING)).sum::<usize>()
             + precondition.as_ref().map_or(0, String::len);
         if whole > length(settings.max_plan) {
             return Err(self.bad_plan(format!("its plan is longer than {} bytes", settings.max_plan)).await);
@@ -142,20 +176,23 @@ impl Answers<'_> {
         }
     }
 
-    /// What a run that was let through without a confirmation came to. What the tool refused, it has not begun.
+    /// What a run that was let through without a confirmation came to. What the tool refused, it has not begun: unless
+    /// the host saw that it had.
     pub(super) async fn unconfirmed(&self, ended: Result<Outcome, RunError>, cut_off: Effect) -> Reply {
-        match ended {
-            Err(RunError { error: ToolError::UnknownTool, .. }) => self.unknown_tool().await,
-            Err(RunError { error: ToolError::InvalidArguments(what), .. }) => {
-                self.refuse(Reason::InvalidArguments, &what).await
-            }
-            Err(RunError { error: ToolError::Refused(what), .. }) => self.refuse(Reason::Refused, &what).await,
-            Err(RunError { error: ToolError::Unavailable(what), .. }) => self.refuse(Reason::Unavailable, &what).await,
-            ended => {
-                let outcome = self.outcome(ended, cut_off, None).await;
-                reply(status(outcome.status), outcome.payload)
+        if let Err(RunError { error, observed: Effect::None }) = &ended {
+            match error {
+                ToolError::UnknownTool => return self.unknown_tool().await,
+                ToolError::InvalidArguments(what) => return self.refuse(Reason::InvalidArguments, what).await,
+                ToolError::Refused(what) => return self.refuse(Reason::Refused, what).await,
+                ToolError::Unavailable(what) => return self.refuse(Reason::Unavailable, what).await,
+                ToolError::Failed { .. }
+                | ToolError::Trapped(_)
+                | ToolError::Deadline(_)
+                | ToolError::OutputLimit(_) => {}
             }
         }
+        let outcome = self.outcome(ended, cut_off, None).await;
+        reply(status(outcome.status), outcome.payload)
     }
 
     /// What a started run came to, as it is recorded and delivered. `cut_off`: what may have changed where the tool ended
@@ -176,11 +213,12 @@ impl Answers<'_> {
                 (failure, text, word.max(observed))
             }
         };
+        let error = cut(&error);
         let payload = match self.gate.failed(self.tool, failure, &error, effect.into(), assurance).await {
             Ok(payload) => payload,
             Err(fault) => {
                 tracing::error!(tool = self.tool, "the gate failed: {fault}");
-                self.plain_failure(failure, &error, effect)
+                self.plain_failure(failure, &error, effect, assurance)
             }
         };
         gate::Outcome { status: OutcomeStatus::Failed, payload }
@@ -215,20 +253,27 @@ impl Answers<'_> {
         format!("{start}… ({length} characters)")
     }
 
-    /// The gate cannot even word a refusal: nothing ran, and the host says so in the gate's shape.
-    fn broken(&self, error: &GateError) -> Reply {
+    /// The gate cannot even word a refusal: the host does, in the gate's shape. It may have to be said of a call that
+    /// has been started, too, so it claims nothing.
+    pub(super) fn broken(&self, error: &GateError) -> Reply {
+        const ERROR: &str = "the gate failed: call again later with the same arguments and token, if you have one, and \
+                             tell the operator if it stays so";
         tracing::error!(tool = self.tool, "the gate failed: {error}");
-        let payload = serde_json::json!({
-            "status": "rejected",
-            "tool": self.named(),
-            "error": "the gate failed and nothing was run: try again, and tell the operator if it stays so",
-            "reason": "unavailable",
-        });
-        reply(Status::Rejected, payload.to_string())
+        let (tool, error) = (quoted(&self.named()), quoted(ERROR));
+        reply(
+            Status::Rejected,
+            format!(r#"{{"status":"rejected","tool":{tool},"error":{error},"reason":"unavailable"}}"#),
+        )
     }
 
     /// The same for a run that failed.
-    fn plain_failure(&self, failure: Failure, error: &str, effect: Effect) -> String {
+    pub(super) fn plain_failure(
+        &self,
+        failure: Failure,
+        error: &str,
+        effect: Effect,
+        assurance: Option<Assurance>,
+    ) -> String {
         let reason = match failure {
             Failure::ToolError => "tool_error",
             Failure::Trapped => "trapped",
@@ -240,9 +285,33 @@ impl Answers<'_> {
             Effect::Partial => "partial",
             Effect::Unknown => "unknown",
         };
-        serde_json::json!({"status": "failed", "tool": self.named(), "error": error, "reason": reason, "effect": effect})
-            .to_string()
+        let assurance = match assurance {
+            None => "",
+            Some(Assurance::TokenOnly) => r#","assurance":"token_only""#,
+            Some(Assurance::ClientPrompt) => r#","assurance":"client_prompt""#,
+            Some(Assurance::OutOfBand) => r#","assurance":"out_of_band""#,
+        };
+        let (tool, error) = (quoted(&self.named()), quoted(error));
+        format!(
+            r#"{{"status":"failed","tool":{tool},"error":{error},"reason":"{reason}","effect":"{effect}"{assurance}}}"#
+        )
     }
+}
+
+/// A text as JSON.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// A tool's error as it is repeated: what is longer than anybody reads is cut, and says so.
+fn cut(text: &str) -> Cow<'_, str> {
+    /// What a plug-in's own text is cut to, with room for what is said around it.
+    const LONGEST: usize = 4096 + 256;
+    if text.len() <= LONGEST {
+        return Cow::Borrowed(text);
+    }
+    let start = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
+    Cow::Owned(format!("{start}… (cut, {} bytes in all)", text.len()))
 }
 
 /// A reply about something that was not a recorded run.

@@ -4,7 +4,7 @@ use super::listing::{self, Listing};
 use super::{Host, Inner, Tool};
 use crate::gate::{Gate, GateError};
 use crate::native::{Native, NativeTool};
-use crate::permit::{self, Clearing, Rules};
+use crate::permit::{self, Rules};
 use crate::plugin::Plugin;
 use crate::policy::Level;
 use crate::schema::Schema;
@@ -12,7 +12,7 @@ use crate::tool::{Backend, Declaration};
 use crate::{Error, ErrorKind};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use tokio_util::task::TaskTracker;
@@ -76,7 +76,7 @@ impl HostBuilder {
     /// Starts the host.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`]: a name that is taken twice or is none, a schema that is none or has the confirm parameter,
+    /// [`ErrorKind::Config`]: a name of a tool or a plug-in that is taken twice or is none, a schema that is none or has the confirm parameter,
     /// a native tool that is incomplete or has a limit of zero. [`ErrorKind::Policy`]: a level that would lower, or for a
     /// tool that there is not. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
@@ -93,12 +93,19 @@ impl HostBuilder {
                 return Err(policy(format!("tool \"{}\" is given a level twice: keep one", tool.escape_debug())));
             }
         }
-        let native = Arc::new(Native::new(natives)?);
-        backends.push(Arc::clone(&native) as Arc<dyn Backend>);
+        let mut names = HashSet::from([Native::NAME]);
+        for backend in &backends {
+            if !names.insert(backend.name()) {
+                return Err(config(format!(
+                    "plug-in \"{}\" has a name that is taken, by another plug-in or by the native tools: rename it",
+                    backend.name().escape_debug()
+                )));
+            }
+        }
+        backends.push(Arc::new(Native::new(natives)?));
 
         let model_version = gate.model_version().await.map_err(failed)?;
-        let making =
-            Making { gate: &gate, native: &native, confirm_parameter: &confirm_parameter, model: &model_version };
+        let making = Making { gate: &gate, confirm_parameter: &confirm_parameter, model: &model_version };
         let mut tools: HashMap<String, Arc<Tool>> = HashMap::new();
         let mut listings = Vec::new();
         for backend in &backends {
@@ -133,7 +140,6 @@ impl HostBuilder {
 /// What every tool is made with.
 struct Making<'a> {
     gate: &'a Gate,
-    native: &'a Native,
     confirm_parameter: &'a str,
     model: &'a str,
 }
@@ -170,12 +176,9 @@ impl Making<'_> {
         let rules = Rules { declared: declaration.level, critical: declaration.critical, operator };
         let ceiling = self.gate.ceiling(rules.declared.into(), operator.map(Into::into)).await.map_err(lowered)?;
         let level = Level::from(ceiling);
-        let standing = match permit::clear(self.gate, rules, None).await.map_err(lowered)? {
-            Clearing::AtOnce(clearance) => Some(clearance),
-            Clearing::Confirm => None,
-        };
+        let standing = permit::stand(self.gate, rules, name).await.map_err(lowered)?;
         let needs_confirmation = standing.is_none();
-        if needs_confirmation && backend.name() == Backend::name(self.native) && !self.native.previews(name) {
+        if needs_confirmation && !backend.previews(name) {
             return Err(config(format!(
                 "{place} can need a confirmation and has no preview: give it a preview closure"
             )));

@@ -1,5 +1,5 @@
-//! Runs what may run. A confirmed run belongs to the host, from the moment it is prepared until its outcome is recorded;
-//! an unconfirmed one belongs to its caller.
+//! Runs what may run. A confirmed run belongs to the host, from the moment its token is spent until its outcome is
+//! recorded; until then, and where it needs no confirmation, it belongs to its caller.
 
 use super::answer::{self, Answers};
 use super::{Inner, Reply, Tool};
@@ -27,18 +27,16 @@ pub(super) const GRACE: Duration = Duration::from_secs(10);
 pub(super) async fn at_once(
     answers: &Answers<'_>,
     tool: &Tool,
-    clearance: &Clearance,
-    call: Call,
-    precondition: Option<String>,
+    clearance: Clearance,
     progress: Option<Arc<dyn Progress>>,
 ) -> Reply {
     let power = tool.power(clearance.level());
-    let prepared = match tool.backend.prepare(&call.tool, power).await {
+    let prepared = match tool.backend.prepare(clearance.tool(), power).await {
         Ok(prepared) => prepared,
         Err(error) => return not_prepared(answers, error).await,
     };
     let limit = tool.deadline();
-    let permit = match clearance.permit(&call.tool, call.arguments, precondition, limit) {
+    let permit = match clearance.permit(limit) {
         Ok(permit) => permit,
         Err(error) => {
             tracing::error!("no randomness for an operation id: {error}");
@@ -91,6 +89,8 @@ impl Run {
         let power = self.tool.power(Level::ApprovalRequired);
         let reply = match self.tool.backend.prepare(&self.call.tool, power).await {
             Err(error) => not_prepared(&answers, error).await,
+            // Whoever asked has gone: nobody may be surprised by a run now. Nothing is spent, the token stays good.
+            Ok(_) if asker.is_closed() => return,
             // The slot may have been long in coming: consume decides everything anew.
             Ok(prepared) => {
                 match permit::consume(&self.inner.gate, &self.token, &self.call, self.tool.deadline(), GRACE).await {
@@ -99,7 +99,7 @@ impl Run {
                     }
                     Ok(Consumed::Replay(replayed)) => answers.replayed(replayed),
                     Ok(Consumed::Reject(rejection)) => answers.rejected(rejection).await,
-                    Err(error) => answers.gate_error(error).await,
+                    Err(error) => answers.not_consumed(error).await,
                 }
             }
         };
@@ -195,7 +195,7 @@ async fn standing(inner: &Inner, call: &Call, token: &str) -> Reply {
         Ok(Readiness::Replay(replayed)) => answers.replayed(replayed),
         Ok(Readiness::Reject(rejection)) => answers.rejected(rejection).await,
         Ok(Readiness::Ready) => answers.refuse(Reason::Unavailable, "the run could not be started").await,
-        Err(error) => answers.gate_error(error).await,
+        Err(error) => answers.not_seen(error).await,
     }
 }
 

@@ -1,7 +1,8 @@
 //! The contract as a library user meets it: native tools, a store in memory, a clock that the test sets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod backends;
+mod answers;
+pub(crate) mod backends;
 mod calls;
 mod contract;
 pub(crate) mod kit;

@@ -14,12 +14,21 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Tools `safe`, `caution` and `approval`, one slot, and a list of what it was asked.
-struct Fake {
+pub(crate) struct Fake {
+    name: &'static str,
     tools: Vec<Declaration>,
     slot: Arc<Semaphore>,
     /// How often a run was to be prepared.
     asked: Arc<AtomicU32>,
     seen: Arc<Mutex<Vec<(Power, Level)>>>,
+}
+
+impl Fake {
+    /// One without tools.
+    pub(crate) fn named(name: &'static str) -> Self {
+        let (slot, asked, seen) = (Arc::new(Semaphore::new(1)), Arc::default(), Arc::default());
+        Self { name, tools: Vec::new(), slot, asked, seen }
+    }
 }
 
 struct Ready {
@@ -31,7 +40,7 @@ struct Ready {
 #[async_trait]
 impl Backend for Fake {
     fn name(&self) -> &str {
-        "fake"
+        self.name
     }
     fn tools(&self) -> &[Declaration] {
         &self.tools
@@ -64,7 +73,7 @@ impl Backend for Fake {
 #[async_trait]
 impl Prepared for Ready {
     async fn execute(self: Box<Self>, permit: Permit, _: Option<Arc<dyn Progress>>) -> Result<Outcome, RunError> {
-        assert!(permit.limit() == DEADLINE && !permit.tool().is_empty());
+        assert!(permit.limit() <= DEADLINE && permit.limit() > DEADLINE / 2 && !permit.tool().is_empty());
         self.seen.lock().unwrap().push((self.power, permit.level()));
         let arguments: Value = serde_json::from_str(permit.arguments()).unwrap();
         let observed = if arguments["observed"] == "unknown" { Effect::Unknown } else { Effect::None };
@@ -74,22 +83,26 @@ impl Prepared for Ready {
             Some("partial") => Err(RunError { error: failed(Effect::Partial), observed }),
             Some("trap") => Err(RunError { error: ToolError::Trapped("crash".into()), observed }),
             Some("late") => Err(RunError { error: ToolError::Deadline("stopped".into()), observed }),
+            Some("unknown") => Err(RunError { error: ToolError::UnknownTool, observed }),
+            Some("invalid") => Err(RunError { error: ToolError::InvalidArguments("no".into()), observed }),
+            Some("refused") => Err(RunError { error: ToolError::Refused("no".into()), observed }),
+            Some("busy") => Err(RunError { error: ToolError::Unavailable("no".into()), observed }),
             Some("large") => Err(RunError { error: ToolError::OutputLimit("too much".into()), observed }),
             _ => Ok(Outcome::new("done", "{}")),
         }
     }
 }
 
-struct Stage {
+pub(crate) struct Stage {
     kit: Kit,
-    host: Host,
-    slot: Arc<Semaphore>,
-    asked: Arc<AtomicU32>,
+    pub(crate) host: Host,
+    pub(crate) slot: Arc<Semaphore>,
+    pub(crate) asked: Arc<AtomicU32>,
     seen: Arc<Mutex<Vec<(Power, Level)>>>,
 }
 
 impl Stage {
-    async fn new(raise: &[&str]) -> Self {
+    pub(crate) async fn new(raise: &[&str]) -> Self {
         let kit = Kit::new().await;
         let declaration = |name: &str, level| Declaration {
             name: name.into(),
@@ -105,9 +118,8 @@ impl Stage {
             declaration("caution", Level::Caution),
             declaration("approval", Level::ApprovalRequired),
         ];
-        let (slot, seen) = (Arc::new(Semaphore::new(1)), Arc::new(Mutex::new(Vec::new())));
-        let asked = Arc::new(AtomicU32::new(0));
-        let fake = Fake { tools, slot: Arc::clone(&slot), asked: Arc::clone(&asked), seen: Arc::clone(&seen) };
+        let fake = Fake { tools, ..Fake::named("fake") };
+        let (slot, asked, seen) = (Arc::clone(&fake.slot), Arc::clone(&fake.asked), Arc::clone(&fake.seen));
         let mut builder = kit.beside().backend(Arc::new(fake));
         for tool in raise {
             builder = builder.level(*tool, Level::ApprovalRequired);
@@ -190,5 +202,37 @@ async fn a_token_that_expires_while_its_run_waits_for_a_slot_runs_nothing_and_a_
     stage.kit.clock.advance(300_000);
     drop(taken);
     is_rejected(&asker.await.unwrap(), "expired", None);
+    assert_eq!(stage.seen.lock().unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_in_whose_run_the_host_saw_something_change_has_failed() {
+    let stage = Stage::new(&[]).await;
+    for (how, reason) in
+        [("unknown", "unknown_tool"), ("invalid", "invalid_arguments"), ("refused", "refused"), ("busy", "unavailable")]
+    {
+        is_rejected(&stage.call("caution", json!({"how": how})).await, reason, None);
+        is_failed(&stage.call("caution", json!({"how": how, "observed": "unknown"})).await, "tool_error", "unknown");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_confirmed_call_whose_asker_has_gone_before_its_turn_does_not_run_and_its_token_stays_good() {
+    let stage = Stage::new(&[]).await;
+    let waiting = json!({"id": 1});
+    let preview = value(&stage.call("approval", waiting.clone()).await);
+    let waiting = confirming(waiting, preview["confirm_token"].as_str().unwrap());
+    let taken = stage.slot.acquire().await.unwrap();
+    let (host, text) = (stage.host.clone(), waiting.to_string());
+    let asker = tokio::spawn(async move { call(&host, "alice", "approval", &text).await });
+    while stage.asked.load(SeqCst) < 1 {
+        tokio::task::yield_now().await;
+    }
+    asker.abort();
+    assert!(asker.await.err().unwrap().is_cancelled());
+    drop(taken);
+    stage.host.drain().await;
+    assert!(stage.seen.lock().unwrap().is_empty());
+    is_ok(&stage.call("approval", waiting).await);
     assert_eq!(stage.seen.lock().unwrap().len(), 1);
 }

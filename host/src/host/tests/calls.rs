@@ -17,6 +17,7 @@ async fn a_preview_that_gives_no_plan_is_a_refusal_and_nothing_ran() {
         ("no json", "refused"),
         ("no summary", "refused"),
         ("too long", "refused"),
+        ("many warnings", "refused"),
         ("long precondition", "refused"),
     ] {
         let reply = kit.call("delete", json!({"path": "/a", "plan": plan})).await;

@@ -62,6 +62,10 @@ impl World {
             "unknown" => return Err(ToolError::UnknownTool),
             "fails" => return Err(ToolError::Failed { message: "half of it is gone".into(), effect: Effect::Partial }),
             "fails early" => return Err(ToolError::Failed { message: "not found".into(), effect: Effect::None }),
+            "fails at length" => {
+                return Err(ToolError::Failed { message: "é".repeat(50_000), effect: Effect::None });
+            }
+            "refuses at length" => return Err(ToolError::Refused("é".repeat(50_000))),
             "panics" => panic!("a tool's defect"),
             "held" => self.held.acquire().await.unwrap().forget(),
             "breaks the store" => self.store.cut(true),
@@ -80,7 +84,12 @@ impl World {
     async fn plan(&self, arguments: &str) -> Result<Plan, ToolError> {
         let arguments: Value = serde_json::from_str(arguments).unwrap();
         let plan = Plan::new(format!("Will delete {}.", arguments["path"]), json!({"bytes": 7}).to_string());
-        match arguments["plan"].as_str().unwrap_or_default() {
+        let asked = arguments["plan"].as_str().unwrap_or_default();
+        if let Some(fault) = asked.strip_prefix("mild but ") {
+            let faulty = json!({"path": arguments["path"], "plan": fault}).to_string();
+            return Ok(Box::pin(self.plan(&faulty)).await?.level(Level::Caution));
+        }
+        match asked {
             "refused" => Err(ToolError::Refused("there is no such file".into())),
             "invalid" => Err(ToolError::InvalidArguments("the path is relative".into())),
             "unknown" => Err(ToolError::UnknownTool),
@@ -93,6 +102,7 @@ impl World {
             "no json" => Ok(Plan::new("Will delete it.", "{")),
             "no summary" => Ok(Plan::new(" ", "{}")),
             "too long" => Ok(Plan::new("x".repeat(70_000), "{}")),
+            "many warnings" => Ok(Plan { warnings: vec![String::new(); 8_200], ..plan }),
             "long precondition" => Ok(plan.precondition("x".repeat(1_025))),
             _ => Ok(plan.warning("this cannot be undone").precondition("7 bytes")),
         }

@@ -87,3 +87,14 @@ async fn listings_say_what_is_in_force() {
     let wrong = json!({"path": "/a", "confirm_token": token}).to_string();
     is_rejected(&call(&host, "alice", "delete", &wrong).await, "invalid_arguments", None);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_that_is_no_good_is_none_however_mild_it_calls_itself() {
+    let kit = Kit::new().await;
+    for fault in ["no summary", "no object", "no json", "too long", "many warnings", "long precondition"] {
+        let reply = kit.call("delete", json!({"path": "/a", "plan": format!("mild but {fault}")})).await;
+        is_rejected(&reply, "refused", None);
+    }
+    assert_eq!(kit.world.effects(), 0);
+    is_ok(&kit.call("delete", json!({"path": "/a", "plan": "mild but ordinary"})).await);
+}

@@ -217,3 +217,36 @@ async fn a_consume_that_the_store_does_not_take_runs_nothing_and_spends_nothing(
     assert_eq!(kit.world.effects(), 0);
     is_ok(&kit.call("delete", confirm).await);
 }
+
+#[tokio::test(start_paused = true)]
+async fn where_neither_the_swap_nor_the_look_at_it_is_answered_nobody_says_that_nothing_was_spent() {
+    let kit = Kit::new().await;
+    let arguments = json!({"path": "/a"});
+    let confirm = confirming(arguments.clone(), &kit.token("delete", arguments).await);
+    kit.store.cut_at_the_next_replace();
+    let doubtful = kit.call("delete", confirm.clone()).await;
+    is_rejected(&doubtful, "unavailable", None);
+    assert!(doubtful.payload.contains("not known whether its token is spent"), "{}", doubtful.payload);
+    assert!(!doubtful.payload.contains("no token was spent"), "{}", doubtful.payload);
+    kit.store.cut(false);
+    is_rejected(&kit.call("delete", confirm).await, "unknown_or_used", Some("in_flight"));
+    assert_eq!(kit.world.effects(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_started_run_that_nobody_can_see_no_one_says_that_nothing_ran() {
+    let kit = Kit::new().await;
+    let arguments = json!({"path": "/a", "how": "held"});
+    let confirm = confirming(arguments.clone(), &kit.token("delete", arguments).await);
+    let asker = kit.spawn("delete", confirm);
+    kit.world.until_begun(1).await;
+    kit.store.cut(true);
+    let overdue = asker.await.unwrap();
+    is_rejected(&overdue, "unavailable", None);
+    for lie in ["nothing ran", "no token was spent"] {
+        assert!(!overdue.payload.contains(lie), "{}", overdue.payload);
+    }
+    assert!(!kit.host.drain_for(DEADLINE).await, "it runs still");
+    kit.world.release(1);
+    assert!(kit.host.drain_for(DEADLINE).await);
+}

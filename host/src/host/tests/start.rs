@@ -1,9 +1,11 @@
 //! What stops a host from starting.
 
+use super::backends::Fake;
 use super::kit::*;
 use crate::host::HostBuilder;
 use crate::tool::{Outcome, Plan};
 use crate::{ErrorKind, Level, NativeTool};
+use std::sync::Arc;
 use std::time::Duration;
 
 async fn check(builder: HostBuilder, kind: ErrorKind, says: &[&str]) {
@@ -74,4 +76,15 @@ async fn a_native_tool_is_complete() {
     let unrevised = unrevised.execute(|_, _| async { Ok(Outcome::new("done", "{}")) });
     check(kit.beside().native(unrevised), ErrorKind::Config, &["odd", "revision"]).await;
     kit.beside().native(whole()).build().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_names_of_plug_ins_are_taken_once_and_native_is_taken() {
+    let kit = Kit::new().await;
+    let with = |names: &[&'static str]| {
+        names.iter().fold(kit.revised("1"), |builder, name| builder.backend(Arc::new(Fake::named(name))))
+    };
+    check(with(&["a", "b", "a"]), ErrorKind::Config, &["plug-in \"a\"", "rename"]).await;
+    check(with(&["native"]), ErrorKind::Config, &["plug-in \"native\"", "rename"]).await;
+    with(&["a", "b"]).build().await.unwrap();
 }

@@ -1,6 +1,7 @@
 //! The contract through the transport: what is listed, what is answered, and what goes on without the client.
 
 use super::client::{Client, host, world};
+use crate::host::tests::backends::Stage;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
@@ -157,4 +158,24 @@ async fn a_client_that_is_gone_changes_nothing_for_a_confirmed_run() {
     assert_eq!(payload(&answer, "ok")["effects"], 1);
     assert_eq!(answer["result"]["_meta"]["counterfoil/replayed"], true);
     later.end().await;
+}
+
+#[tokio::test]
+async fn a_confirmed_call_that_waits_for_its_turn_when_the_input_ends_is_run_and_answered() {
+    let stage = Stage::new(&[]).await;
+    let mut client = Client::start(stage.host.clone());
+    let preview = client.call(1, "approval", json!({})).await;
+    let token = payload(&preview, "confirmation_required")["confirm_token"].clone();
+    let taken = stage.slot.acquire().await.unwrap();
+    let params = json!({"name": "approval", "arguments": {"confirm_token": token}});
+    client.send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}).to_string()).await;
+    while stage.asked.load(SeqCst) < 1 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    client.input = None;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    drop(taken);
+    let rest = client.end().await;
+    assert_eq!(rest.len(), 1, "{rest:?}");
+    payload(&serde_json::from_str(&rest[0]).unwrap(), "ok");
 }

@@ -62,7 +62,7 @@ impl Permit {
         self.precondition.as_deref()
     }
 
-    /// How long the run may take, from now.
+    /// How long the run may take, from now. Zero: no time is left, it must not begin.
     pub(crate) fn limit(&self) -> Duration {
         self.limit
     }
@@ -195,10 +195,18 @@ pub(crate) async fn consume(
                 operation_id: agreed.operation_id,
                 level: Level::ApprovalRequired,
                 precondition: agreed.precondition,
-                limit: limit.saturating_sub(asked.elapsed()).max(limit.min(LEAST)),
+                limit: left(limit, grace, asked.elapsed()),
             },
         },
     })
+}
+
+/// What of a run's time is left once its start took so long; zero where it has to be over so soon that it must not begin.
+fn left(limit: Duration, grace: Duration, taken: Duration) -> Duration {
+    if taken > limit.saturating_add(grace / 2) {
+        return Duration::ZERO;
+    }
+    limit.saturating_sub(taken).max(limit.min(LEAST))
 }
 
 /// An operation id of the gate's form, for runs that need no confirmation: 120 random bits.

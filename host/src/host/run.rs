@@ -122,11 +122,13 @@ impl Run {
         let operation_id = permit.operation_id().to_owned();
         let limit = permit.limit();
         let mut asker = Some(asker);
-        let running = prepared.execute(permit, progress);
-        let ended = if self.tool.backend.stoppable() {
-            running.await
+        let ended = if limit.is_zero() {
+            let error = "the store took longer to start it than it may run, so it was not begun".to_owned();
+            Err(RunError { error: ToolError::Deadline(error), observed: Effect::None })
+        } else if self.tool.backend.stoppable() {
+            prepared.execute(permit, progress).await
         } else {
-            self.overdue(running, limit, &operation_id, &mut asker).await
+            self.overdue(prepared.execute(permit, progress), limit, &operation_id, &mut asker).await
         };
         let outcome = answers.outcome(ended, cut_off(&self.tool, power), Some(assurance)).await;
         let kept = self.record(&operation_id, &outcome).await;

@@ -254,6 +254,8 @@ pub(crate) struct Shaky {
     fail: AtomicU32,
     /// So many replaces still take [`DEADLINE`].
     slow: AtomicU32,
+    /// The next replace takes twice that.
+    stall: AtomicBool,
     /// The next replace is made, and from then on it is cut off.
     fall: AtomicBool,
     /// How often anything was asked of it.
@@ -275,6 +277,10 @@ impl Shaky {
 
     pub(crate) fn slow_replaces(&self, count: u32) {
         self.slow.store(count, SeqCst);
+    }
+
+    pub(crate) fn stall_the_next_replace(&self) {
+        self.stall.store(true, SeqCst);
     }
 
     pub(crate) fn cut_at_the_next_replace(&self) {
@@ -313,6 +319,9 @@ impl Store for Shaky {
         }
         if one_less(&self.slow) {
             tokio::time::sleep(DEADLINE).await;
+        }
+        if self.stall.swap(false, SeqCst) {
+            tokio::time::sleep(DEADLINE * 2).await;
         }
         let made = store.replace(key, version, entry).await;
         if self.fall.swap(false, SeqCst) {

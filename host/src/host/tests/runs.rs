@@ -157,6 +157,16 @@ async fn what_a_slow_store_takes_to_start_a_run_is_taken_from_the_runs_own_time(
     kit.store.slow_replaces(1);
     is_ok(&kit.call("delete", confirm).await);
     kit.world.release(1);
+    kit.host.drain().await;
+    // One that would begin about when it has to be over does not begin.
+    let late = json!({"path": "/c"});
+    let confirm = confirming(late.clone(), &kit.token("delete", late).await);
+    let effects = kit.world.effects();
+    kit.store.stall_the_next_replace();
+    let failed = kit.call("delete", confirm.clone()).await;
+    is_failed(&failed, "deadline", "none");
+    assert!(kit.call("delete", confirm).await.payload == failed.payload);
+    assert_eq!(kit.world.effects(), effects);
 }
 
 #[tokio::test(start_paused = true)]

@@ -42,7 +42,8 @@ where
     let gone = CancellationToken::new();
     let server = Server::new(host.clone(), owner, gone.clone())?;
     // Without rmcp's own handshake: `initialize` is a request like others, so that a client may leave it out.
-    let service = rmcp::service::serve_directly(server, Stdio::new(input, output, gone), None);
+    let longest = lines::longest(host.gate().settings().max_arguments);
+    let service = rmcp::service::serve_directly(server, Stdio::new(input, output, longest, gone), None);
     let served = service.waiting().await;
     host.drain().await;
     served.map(drop).map_err(|error| Error::new(ErrorKind::Io, "the MCP service broke down").with_source(error))

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::envelope::{self, Flaw, INVALID_PARAMS, INVALID_REQUEST, Line, ToolCall};
-use super::lines::{Input, Lines, MAX_LINE};
+use super::lines::{Input, Lines};
 use super::output::{self, Output};
 use super::unanswered::{Turn, Unanswered};
 
@@ -42,10 +42,10 @@ where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    pub(super) fn new(input: R, output: W, gone: CancellationToken) -> Self {
+    pub(super) fn new(input: R, output: W, longest: usize, gone: CancellationToken) -> Self {
         let ended = CancellationToken::new();
         let output = Output::new(output, ended.clone());
-        Self { lines: Lines::new(input), output, unanswered: Unanswered::new(), turn: None, ended, gone }
+        Self { lines: Lines::new(input, longest), output, unanswered: Unanswered::new(), turn: None, ended, gone }
     }
 
     /// Answers a message that never reaches rmcp.
@@ -99,6 +99,7 @@ where
             if self.turn.is_none() {
                 self.turn = self.unanswered.turn().await;
             }
+            let longest = self.lines.longest();
             let read = match self.lines.next().await {
                 Input::Line(line) => {
                     // Some programs begin with a byte order mark; RFC 8259 lets a reader pass over it.
@@ -107,7 +108,7 @@ where
                 }
                 Input::TooLong(beginning) => {
                     let id = std::str::from_utf8(beginning).ok().and_then(envelope::id_of);
-                    let message = format!("the line is longer than {MAX_LINE} bytes: send less at once");
+                    let message = format!("the line is longer than {longest} bytes: send less at once");
                     Err(Flaw::new(id, INVALID_REQUEST, message))
                 }
                 Input::End => {

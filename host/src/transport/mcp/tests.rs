@@ -134,7 +134,8 @@ async fn a_byte_order_mark_and_a_carriage_return_are_passed_over() {
 #[tokio::test]
 async fn a_line_that_is_too_long_is_skipped_to_its_end() {
     let mut client = Client::start(host().await);
-    let long = "x".repeat(super::lines::MAX_LINE);
+    let longest = super::lines::longest(crate::gate::Settings::default().max_arguments);
+    let long = "x".repeat(longest);
     let line =
         format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"exact","arguments":"{long}"}}}}"#);
     for _ in 0..2 {
@@ -145,9 +146,21 @@ async fn a_line_that_is_too_long_is_skipped_to_its_end() {
     }
     // A line of just the limit is read.
     let before = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"exact","more":""#;
-    let fill = super::lines::MAX_LINE - before.len() - r#""}}"#.len();
+    let fill = longest - before.len() - r#""}}"#.len();
     client.send(format!(r#"{before}{}"}}}}"#, "x".repeat(fill))).await;
     assert_eq!(client.answer().await["result"]["isError"], false);
+    client.end().await;
+}
+
+#[tokio::test]
+async fn arguments_of_the_size_that_the_gate_takes_are_read() {
+    let settings = crate::gate::Settings { max_arguments: 4 << 20, ..Default::default() };
+    let mut client = Client::start(client::world_with(settings).await.0);
+    let text = "x".repeat(3 << 20);
+    let answer = client
+        .ask(1, "tools/call", json!({"name": "exact", "arguments": {"text": text}, "_meta": modern_meta()}))
+        .await;
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
     client.end().await;
 }
 

@@ -111,18 +111,19 @@ impl World {
 /// `exact` returns what a parser would spoil, `steps` reports its progress, `slow` never ends; `wipe` has one effect when
 /// it is confirmed, and with `held` only when the world lets it.
 pub(super) async fn world() -> (Host, Arc<World>) {
+    world_with(Settings::default()).await
+}
+
+/// The same, with a gate of other settings.
+pub(super) async fn world_with(settings: Settings) -> (Host, Arc<World>) {
     let world = Arc::new(World {
         effects: AtomicU32::new(0),
         begun: AtomicU32::new(0),
         ended: AtomicU32::new(0),
         held: Semaphore::new(0),
     });
-    let options = GateOptions {
-        store: Arc::new(MemoryStore::new()),
-        clock: Arc::new(SystemClock),
-        settings: Settings::default(),
-        cache: None,
-    };
+    let options =
+        GateOptions { store: Arc::new(MemoryStore::new()), clock: Arc::new(SystemClock), settings, cache: None };
     let any = r#"{"type":"object"}"#;
     let exact = NativeTool::new("exact", Level::Safe, any, "1")
         .title("Exact")

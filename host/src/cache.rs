@@ -23,6 +23,11 @@ impl CodeCache {
         Self { folder }
     }
 
+    /// Where the code is.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// The compiled component of these very bytes. Compiling takes from 50 ms to many seconds and uses every core: call it
     /// where blocking is allowed.
     pub(crate) fn component(&self, engine: &Engine, bytes: &[u8]) -> wasmtime::Result<Component> {

@@ -7,7 +7,6 @@
 mod check;
 mod dirs;
 mod file;
-mod grants;
 mod guard;
 mod places;
 mod tools;

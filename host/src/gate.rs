@@ -47,7 +47,7 @@ use crate::{Error, ErrorKind};
 use bindings::gate::ArgumentsError;
 use instances::{Instances, engine};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -74,6 +74,7 @@ pub struct GateOptions {
 #[derive(Clone)]
 pub struct Gate {
     instances: Arc<Instances>,
+    cache: Option<Arc<Path>>,
 }
 
 impl Gate {
@@ -85,9 +86,15 @@ impl Gate {
     pub fn new(options: GateOptions) -> Result<Self, Error> {
         let failed = |e: wasmtime::Error| Error::new(ErrorKind::Gate, format!("the gate cannot be loaded: {e:#}"));
         let engine = engine().map_err(failed)?;
+        let cache = options.cache.as_deref().map(Arc::from);
         let component = CodeCache::new(options.cache).component(&engine, COMPONENT).map_err(failed)?;
         let instances = Instances::new(&engine, &component, options.store, options.clock, options.settings)?;
-        Ok(Self { instances: Arc::new(instances) })
+        Ok(Self { instances: Arc::new(instances), cache })
+    }
+
+    /// Where its compiled code is.
+    pub(crate) fn cache(&self) -> Option<&Path> {
+        self.cache.as_deref()
     }
 
     /// SHA-256 of the component, in hexadecimal.

@@ -24,14 +24,17 @@
 
 mod call;
 mod describe;
+pub(crate) mod grants;
 mod instance;
 mod load;
 mod options;
+#[cfg_attr(not(feature = "program"), expect(dead_code, reason = "what only a configuration knows"))]
+pub(crate) mod reach;
 mod sandbox;
 mod stdio;
 mod watch;
 
-pub use options::{Access, DirGrant, Limits, PluginOptions, grant_reaches};
+pub use options::{Access, DirGrant, Limits, PluginOptions};
 pub use sandbox::{Sandbox, SandboxOptions};
 
 use crate::Error;
@@ -39,7 +42,7 @@ use crate::digest::Digest;
 use crate::tool::{Backend, Declaration, Plan, Power, Prepared, Progress, ToolError};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -68,8 +71,9 @@ struct Inner {
     imports: Vec<String>,
     exports: Vec<String>,
     limits: Limits,
-    /// Host paths resolved.
-    grants: Vec<DirGrant>,
+    /// The file that it was loaded from.
+    source: Option<PathBuf>,
+    grants: Vec<grants::Granted>,
     tools: Vec<Declaration>,
     /// From the listed name to the plug-in's own.
     own: BTreeMap<String, String>,
@@ -81,15 +85,17 @@ struct Inner {
 
 impl Plugin {
     /// Reads, checks and compiles a plug-in file, and asks it for its tools. What was read and digested is what runs: the file
-    /// is not looked at again.
+    /// is not looked at again. The granted directories are opened here, once: they are what a call gets, and a call is refused
+    /// while another directory, or none, stands at the path of one.
     ///
     /// # Errors
     /// [`ErrorKind::Plugin`](crate::ErrorKind::Plugin) when the file or what it declares is not acceptable,
-    /// [`ErrorKind::Config`](crate::ErrorKind::Config) when an option is not.
+    /// [`ErrorKind::Config`](crate::ErrorKind::Config) when an option is not: among them a directory that reaches the
+    /// plug-in's file or the sandbox's compiled code.
     pub async fn load(sandbox: &Arc<Sandbox>, path: &Path, options: PluginOptions) -> Result<Self, Error> {
         let place = path.display().to_string();
         let bytes = load::read(path.to_owned()).await.map_err(|error| load::bad(&options.name, &place, error))?;
-        load::plugin(sandbox, bytes, options, &place).await
+        load::plugin(sandbox, bytes, options, &place, Some(path)).await
     }
 
     /// As [`Plugin::load`], for a component that is already in memory; `place` names it in errors.
@@ -102,7 +108,7 @@ impl Plugin {
         options: PluginOptions,
         place: &str,
     ) -> Result<Self, Error> {
-        load::plugin(sandbox, bytes.into(), options, place).await
+        load::plugin(sandbox, bytes.into(), options, place, None).await
     }
 
     /// The operator's name for it.
@@ -156,7 +162,7 @@ impl std::fmt::Debug for Plugin {
         f.debug_struct("Plugin")
             .field("name", name)
             .field("digest", digest)
-            .field("grants", grants)
+            .field("grants", &grants.iter().map(|granted| &granted.grant).collect::<Vec<_>>())
             .field("limits", limits)
             .finish_non_exhaustive()
     }
@@ -176,7 +182,7 @@ impl Backend for Plugin {
         let inner = &*self.inner;
         let mut digest = Digest::new("counterfoil plug-in tool");
         digest.field(&inner.digest).field(inner.own.get(tool).map_or("", String::as_str));
-        for grant in &inner.grants {
+        for grants::Granted { grant, .. } in &inner.grants {
             let access = match grant.access {
                 Access::ReadOnly => "read-only",
                 Access::ReadWrite => "read-write",

@@ -8,10 +8,21 @@ use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Longest name of a tool, and of the confirm parameter: what the strictest clients take.
+pub(crate) const MAX_NAME: usize = 64;
+
+/// What such a name looks like.
+pub(crate) const NAME_RULE: &str = "use 1 to 64 of a-z, A-Z, 0-9, _ and -";
+
+/// Whether this can be the name of a tool, of a plug-in or of the confirm parameter.
+pub(crate) fn is_name(text: &str) -> bool {
+    (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
 /// One tool as its author declares it.
 #[derive(Clone, Debug)]
 pub struct Declaration {
-    /// `[a-zA-Z0-9_-]`, 1 to 64 characters.
+    /// 1 to 64 of `[a-zA-Z0-9_-]`.
     pub name: String,
     /// A short name for people.
     pub title: Option<String>,

@@ -105,14 +105,24 @@ fn a_limit_is_above_zero() {
         "pending_in_all",
         "max_arguments",
         "max_plan",
+        "max_precondition",
         "max_outcome",
+        "max_output",
     ] {
         refused(&format!("[gate]\n{key} = 0\n"), 2, &["zero"]);
         refused(&format!("[gate]\n{key} = -1\n"), 2, &[]);
     }
-    for key in
-        ["memory = 0", "output = \"0 KiB\"", "preview = \"0s\"", "execute = \"0ms\"", "max_concurrent = 0", "log = 0"]
-    {
+    for key in [
+        "memory = 0",
+        "output = \"0 KiB\"",
+        "log = 0",
+        "preview = \"0s\"",
+        "execute = \"0ms\"",
+        "table_elements = 0",
+        "instances = 0",
+        "handles = 0",
+        "max_concurrent = 0",
+    ] {
         refused(&files(&format!("[plugins.files.limits]\n{key}\n")), 4, &["zero"]);
     }
 }
@@ -132,6 +142,9 @@ fn a_size_is_a_number_or_has_a_binary_unit() {
     let limits = &config.plugins[0].options.limits;
     assert_eq!((limits.memory, limits.execute, limits.max_concurrent), (1 << 30, Duration::from_secs(120), 4));
     assert_eq!(limits.preview, Duration::from_secs(5));
+    let config = accepted(&files("[plugins.files.limits]\nhandles = 7\ninstances = 8\ntable_elements = 9\n"));
+    let limits = &config.plugins[0].options.limits;
+    assert_eq!((limits.handles, limits.instances, limits.table_elements), (7, 8, 9));
 }
 
 #[test]
@@ -209,6 +222,37 @@ fn a_grant_that_reaches_the_programs_own_files_is_refused() {
     refused(&two, 3, &["a plug-in file", "plug.wasm"]);
     accepted(&dirs("inner"));
     accepted(&store("../other/state.db"));
+}
+
+#[test]
+fn a_grant_inside_one_that_can_be_written_is_refused() {
+    let outer = |access: &str| {
+        files(&format!("dirs = [{{ host = \"../workspace\", guest = \"/f\", access = \"{access}\" }}]\n"))
+    };
+    let inner = |host: &str, access: &str| {
+        format!(
+            "[plugins.plug]\nsource = \"../plugs/plug.wasm\"\n\
+             dirs = [{{ host = \"{host}\", guest = \"/g\", access = \"{access}\" }}]\n"
+        )
+    };
+    for access in ["read-only", "read-write"] {
+        let toml = outer("read-write") + &inner("../workspace/inner", access);
+        refused(&toml, 6, &["\"plug\"", "workspace/inner", "lies inside", "\"files\" may write"]);
+        accepted(&(outer("read-only") + &inner("../workspace/inner", access)));
+        // The same directory for both: neither can replace it.
+        accepted(&(outer("read-write") + &inner("../workspace", access)));
+        accepted(&(outer("read-only") + &inner("../workspace", access)));
+        accepted(&(outer("read-write") + &inner("../other", access)));
+    }
+    // Within one plug-in, too: at the next start the path would be followed anew.
+    let both = "dirs = [\n{ host = \"../workspace/inner\", guest = \"/g\" },\n\
+                { host = \"../workspace\", guest = \"/f\", access = \"read-write\" },\n]\n";
+    refused(&files(both), 4, &["lies inside"]);
+    // A link in a directory that can be written leads where its writer wants.
+    let place = Place::new();
+    symlink(place.at("other"), place.at("workspace/way")).unwrap();
+    let error = place.load(outer("read-write") + &inner("../workspace/way", "read-only")).expect_err("refused");
+    assert!(error.to_string().contains("lies inside"), "{error}");
 }
 
 #[test]

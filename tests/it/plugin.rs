@@ -2,5 +2,6 @@
 
 mod bench;
 mod calls;
+mod grants;
 mod harm;
 mod load;

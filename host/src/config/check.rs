@@ -1,24 +1,15 @@
 //! From what was written to what is meant: every rule that needs no loaded plug-in. Fails at the first mistake.
 
 use super::file::{AccessWord, At, File, GateTable, LimitsTable, PluginTable};
-use super::grants::Protected;
 use super::units::{Count, Length, Size};
 use super::{Config, Dirs, GateConfig, Places, PluginConfig, StoreConfig, dirs, guard};
+use crate::plugin::reach::{Among, Protected, Way, nested};
 use crate::plugin::{Access, DirGrant, Limits, PluginOptions};
+use crate::tool::{NAME_RULE, is_name};
 use crate::{Error, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, absolute};
 use std::time::Duration;
-
-/// Longest name of a plug-in, a tool or the confirm parameter: what clients accept.
-pub(super) const MAX_NAME: usize = 64;
-
-/// What such a name looks like.
-pub(super) const NAME_RULE: &str = "use 1 to 64 of a-z, A-Z, 0-9, _ and -";
-
-pub(super) fn is_name(name: &str) -> bool {
-    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
-}
 
 /// Reads and checks the text in `places`.
 pub(super) fn config(mut places: Places, user: &Dirs) -> Result<Config, Error> {
@@ -36,6 +27,7 @@ pub(super) fn config(mut places: Places, user: &Dirs) -> Result<Config, Error> {
     }
     let config = Config { gate, store, cache: Some(user.cache.clone()), plugins, places };
     out_of_reach(&config)?;
+    not_nested(&config, &file, &folder)?;
     Ok(config)
 }
 
@@ -238,7 +230,10 @@ fn limits(table: &LimitsTable, path: &str, places: &mut Places) -> Result<Limits
     }
     take!(time: preview, execute);
     take!(size: memory, output, log);
-    take!(count: max_concurrent);
+    take!(count: instances, handles, max_concurrent);
+    if let Some(elements) = count(table.table_elements.as_ref(), &format!("{path}.limits.table_elements"), places)? {
+        limits.table_elements = elements.into();
+    }
     Ok(limits)
 }
 
@@ -275,6 +270,24 @@ fn out_of_reach(config: &Config) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Refuses a grant that lies inside another that can be written, by the paths as they are written: a link on the way would
+/// be followed anew at the next start.
+fn not_nested(config: &Config, file: &File, folder: &Path) -> Result<(), Error> {
+    let (mut grants, mut written) = (Vec::new(), Vec::new());
+    for plugin in &config.plugins {
+        let table =
+            file.plugins.iter().find(|(name, _)| *name.get_ref() == plugin.name).map(|(_, table)| table.value());
+        let dirs = table.map(|table| &table.dirs).into_iter().flatten();
+        for (number, (dir, grant)) in dirs.zip(&plugin.options.dirs).enumerate() {
+            let way = Way::of(&folder.join(dir.value().host.value()));
+            grants.push(Among { plugin: plugin.name.clone(), host: grant.host.clone(), access: grant.access, way });
+            written.push(format!("plugins.{}.dirs.{number}", plugin.name));
+        }
+    }
+    let Some((at, what)) = nested(&grants) else { return Ok(()) };
+    Err(config.places.error(written.get(at).map_or("plugins", String::as_str), &text::escape(&what)))
 }
 
 fn shown(path: &Path) -> String {

@@ -155,8 +155,14 @@ pub(super) struct LimitsTable {
     pub memory: Option<At<Size>>,
     /// Size of what one call may return. Default: "8 MiB".
     pub output: Option<At<Size>>,
-    /// Size of what is kept of the standard output and error of one call.
+    /// Size of what is kept of the standard output and error of one call, each. Default: "16 KiB".
     pub log: Option<At<Size>>,
+    /// Elements of all tables of one call together, at most 100000. Default: 100000.
+    pub table_elements: Option<At<Count>>,
+    /// Core instances that the component may consist of, at most 64. Default: 64.
+    pub instances: Option<At<Count>>,
+    /// Handles that one call may hold at once: open files, streams, timers. Default: 1024.
+    pub handles: Option<At<Count>>,
     /// How many calls with write grants may run at once. Default: 1.
     pub max_concurrent: Option<At<Count>>,
 }

@@ -1,9 +1,8 @@
 //! What the operator says of tools against the tools that the loaded plug-ins have. Whether a level raises is the gate's
 //! decision: here it only gets its place.
 
-use super::check::{NAME_RULE, is_name};
 use super::{Config, PluginConfig};
-use crate::tool::Declaration;
+use crate::tool::{Declaration, NAME_RULE, is_name};
 use crate::{Error, Level, text};
 use std::collections::{BTreeMap, BTreeSet};
 

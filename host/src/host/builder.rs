@@ -5,10 +5,10 @@ use super::{Host, Inner, Tool};
 use crate::gate::{Gate, GateError};
 use crate::native::{Native, NativeTool};
 use crate::permit::{self, Rules};
-use crate::plugin::Plugin;
+use crate::plugin::{Plugin, grants};
 use crate::policy::Level;
 use crate::schema::Schema;
-use crate::tool::{Backend, Declaration};
+use crate::tool::{Backend, Declaration, NAME_RULE, is_name};
 use crate::{Error, ErrorKind};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -17,12 +17,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use tokio_util::task::TaskTracker;
 
-/// Longest name of a tool, and of the confirm parameter: what MCP clients accept.
-const LONGEST_NAME: usize = 64;
-
 /// A host in the making.
 pub struct HostBuilder {
     gate: Gate,
+    /// Those of the backends whose grants are to be checked.
+    plugins: Vec<Plugin>,
     backends: Vec<Arc<dyn Backend>>,
     natives: Vec<NativeTool>,
     levels: Vec<(String, Level)>,
@@ -33,6 +32,7 @@ impl HostBuilder {
     pub(super) fn new(gate: Gate) -> Self {
         Self {
             gate,
+            plugins: Vec::new(),
             backends: Vec::new(),
             natives: Vec::new(),
             levels: Vec::new(),
@@ -42,7 +42,8 @@ impl HostBuilder {
 
     /// Adds a plug-in's tools.
     #[must_use]
-    pub fn plugin(self, plugin: Plugin) -> Self {
+    pub fn plugin(mut self, plugin: Plugin) -> Self {
+        self.plugins.push(plugin.clone());
         self.backend(Arc::new(plugin))
     }
 
@@ -76,17 +77,19 @@ impl HostBuilder {
     /// Starts the host.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`]: a name of a tool or a plug-in that is taken twice or is none, a schema that is none or has the confirm parameter,
-    /// a native tool that is incomplete or has a limit of zero. [`ErrorKind::Policy`]: a level that would lower, or for a
-    /// tool that there is not. [`ErrorKind::Gate`]: the gate failed.
+    /// [`ErrorKind::Config`]: a name of a tool or a plug-in that is taken twice or is none, a schema that is none or has the
+    /// confirm parameter, a native tool that is incomplete or has a limit of zero, a directory that is granted inside another
+    /// that a plug-in may write, or that reaches a plug-in's file or compiled code. [`ErrorKind::Policy`]: a level that would
+    /// lower, or for a tool that there is not. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
-        let Self { gate, mut backends, natives, levels, confirm_parameter } = self;
+        let Self { gate, plugins, mut backends, natives, levels, confirm_parameter } = self;
         if !is_name(&confirm_parameter) {
             return Err(config(format!(
-                "confirm parameter \"{}\" is no name: use 1 to 64 of a-z, A-Z, 0-9, _ and -",
+                "confirm parameter \"{}\" is no name: {NAME_RULE}",
                 confirm_parameter.escape_debug()
             )));
         }
+        grants::check_together(&plugins, gate.cache())?;
         let mut overrides = BTreeMap::new();
         for (tool, level) in levels {
             if overrides.insert(tool.clone(), level).is_some() {
@@ -154,7 +157,7 @@ impl Making<'_> {
         let name = &declaration.name;
         let place = format!("tool \"{}\" of \"{}\"", name.escape_debug(), backend.name().escape_debug());
         if !is_name(name) {
-            return Err(config(format!("{place} has a bad name: use 1 to 64 of a-z, A-Z, 0-9, _ and -")));
+            return Err(config(format!("{place} has a bad name: {NAME_RULE}")));
         }
         let schema = Schema::compile(&declaration.input_schema)
             .map_err(|what| config(format!("{place} has a bad input schema: {what}")))?;
@@ -245,11 +248,6 @@ impl Making<'_> {
             text
         })
     }
-}
-
-fn is_name(text: &str) -> bool {
-    (1..=LONGEST_NAME).contains(&text.len())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 fn config(message: String) -> Error {

@@ -7,9 +7,9 @@ use super::bindings::exports::counterfoil::tool::tools::{
 };
 use super::instance::{Instance, Usage, shortened};
 use super::options::Access;
-use crate::json;
 use crate::permit::Permit;
 use crate::tool::{Effect, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
+use crate::{json, text};
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +20,6 @@ use wasmtime_wasi::I32Exit;
 
 /// How long a call waits for its turn: a client has long given up by then.
 const QUEUE: Duration = Duration::from_secs(60);
-/// Summary, details, warnings and precondition of a plan, in bytes: a person is to read it.
-const PLAN: usize = 64 * 1024;
-/// Longest precondition, in bytes.
-const PRECONDITION: usize = 1024;
 /// Longest text of an error, in bytes; what is longer is cut, visibly.
 const TEXT: usize = 4096;
 
@@ -60,7 +56,7 @@ impl Inner {
         let answer = timeout(self.limits.preview, call).await;
         instance.log(&self.name, tool);
         match answer {
-            Ok(Ok(Ok(plan))) => accept_plan(plan),
+            Ok(Ok(Ok(plan))) => accept_plan(plan, self.limits.output),
             Ok(Ok(Err(error))) => Err(error.into()),
             Ok(Err(error)) => Err(ended(&error, &instance.store.data().usage)),
             Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", self.limits.preview))),
@@ -76,7 +72,8 @@ impl Inner {
 
     /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came.
     async fn slot(&self, power: Power) -> Result<Slot, ToolError> {
-        let writes = power == Power::Granted && self.grants.iter().any(|grant| grant.access == Access::ReadWrite);
+        let writes =
+            power == Power::Granted && self.grants.iter().any(|granted| granted.grant.access == Access::ReadWrite);
         let turns = if writes { &self.writing } else { &self.reading };
         let wait = |turns: &Arc<Semaphore>| Arc::clone(turns).acquire_owned();
         let slot = async { Ok::<_, tokio::sync::AcquireError>((wait(turns).await?, wait(&self.sandbox.slots).await?)) };
@@ -87,6 +84,16 @@ impl Inner {
     }
 
     async fn instance(&self, power: Power) -> Result<Instance, ToolError> {
+        if let Some(moved) = self.grants.iter().find(|granted| !granted.is_in_place()) {
+            let (guest, host) = (&moved.grant.guest, moved.grant.host.display().to_string());
+            let host = text::escape(&host);
+            tracing::error!(plugin = self.name, "{host} is no longer the directory that was granted as {guest}");
+            return Err(ToolError::Unavailable(format!(
+                "the directory {guest} of plug-in {} was moved or replaced since it was granted: the operator has to put it \
+                 back, or to start again",
+                self.name
+            )));
+        }
         let made = Instance::new(&self.sandbox, &self.pre, &self.limits, &self.grants, power);
         match timeout(self.limits.preview, made).await {
             Ok(Ok(instance)) => Ok(instance),
@@ -150,16 +157,13 @@ impl Instance {
     }
 }
 
-fn accept_plan(plan: WitPlan) -> Result<Plan, ToolError> {
+/// What a plan may be is the gate's setting, which the host checks; here it is only kept from filling the memory.
+fn accept_plan(plan: WitPlan, limit: u64) -> Result<Plan, ToolError> {
     let warnings: usize = plan.warnings.iter().map(String::len).sum();
     let precondition = plan.precondition.as_ref().map_or(0, String::len);
-    let size = plan.summary.len() + plan.details.len() + warnings + precondition;
-    if size > PLAN {
-        return Err(ToolError::OutputLimit(format!("its plan has {size} bytes: {PLAN} are allowed")));
-    }
-    if precondition > PRECONDITION {
-        let text = format!("its precondition has {precondition} bytes: {PRECONDITION} are allowed");
-        return Err(ToolError::OutputLimit(text));
+    let size = (plan.summary.len() + plan.details.len() + warnings + precondition) as u64;
+    if size > limit {
+        return Err(ToolError::OutputLimit(format!("its plan has {size} bytes: {limit} are allowed")));
     }
     json::check_object(&plan.details).map_err(|what| not_an_object("plan", &what))?;
     Ok(Plan {

@@ -9,13 +9,11 @@ use super::options::Limits;
 use super::sandbox::Sandbox;
 use crate::policy::Level;
 use crate::schema::Schema;
-use crate::tool::{Declaration, Power};
+use crate::tool::{Declaration, MAX_NAME, NAME_RULE, Power, is_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tools of one plug-in: more than an agent can choose among.
 const TOOLS: usize = 256;
-/// Longest name of a tool: what the strictest clients take.
-const NAME: usize = 64;
 /// Longest title, in bytes.
 const TITLE: usize = 256;
 /// Longest description, in bytes: agents read all of them.
@@ -25,6 +23,7 @@ const DESCRIPTION: usize = 16 * 1024;
 pub(super) async fn ask(
     sandbox: &Sandbox,
     pre: &PluginPre<State>,
+    plugin: &str,
     limits: &Limits,
 ) -> Result<Vec<Declaration>, String> {
     // The pool has no more instances than there are slots. They are never closed.
@@ -34,7 +33,7 @@ pub(super) async fn ask(
             .await
             .map_err(|error| super::load::not_started(&error))?;
         let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;
-        instance.log("", "list-tools");
+        instance.log(plugin, "list-tools");
         tools.map_err(|error| format!("failed in list-tools: {}", trapped(&error, &instance.store.data().usage)))
     };
     let tools = match tokio::time::timeout(limits.preview, asked).await {
@@ -48,7 +47,7 @@ pub(super) async fn ask(
     tools
         .into_iter()
         .map(|tool| {
-            let name: String = tool.name.chars().take(2 * NAME).collect();
+            let name: String = tool.name.chars().take(2 * MAX_NAME).collect();
             let tool = declaration(tool).map_err(|what| format!("tool {name:?}: {what}"))?;
             if names.insert(tool.name.clone()) { Ok(tool) } else { Err(format!("lists the tool {name:?} twice")) }
         })
@@ -79,11 +78,7 @@ fn declaration(tool: Tool) -> Result<Declaration, String> {
 }
 
 fn check_name(name: &str) -> Result<(), String> {
-    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    if plain && (1..=NAME).contains(&name.len()) {
-        return Ok(());
-    }
-    Err(format!("a tool's name has 1 to {NAME} characters, each of a-z, A-Z, 0-9, _ and -"))
+    if is_name(name) { Ok(()) } else { Err(format!("this cannot be the name of a tool: {NAME_RULE}")) }
 }
 
 /// The tools that are switched on, under their listed names, and from those back to the plug-in's own.

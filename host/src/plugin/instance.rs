@@ -1,7 +1,8 @@
 //! One instance of a plug-in: made for one call, with what that call may use, and dropped after it. Nothing outlives it.
 
 use super::bindings::{self, PluginPre};
-use super::options::{Access, DirGrant, Limits};
+use super::grants::Granted;
+use super::options::Limits;
 use super::sandbox::Sandbox;
 use super::stdio::Kept;
 use super::watch::Changes;
@@ -9,8 +10,8 @@ use crate::tool::{Power, Progress};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasmtime::{ResourceLimiter, Store};
-use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
-use wasmtime_wasi::{FsPerms, ResourceTable, WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::filesystem::{Dir, WasiFilesystemCtxView};
+use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
 
 /// Data that a guest may hand to the host in one call, beside its outcome: a piece of a file, a list of directories.
 const TRANSFER: u64 = 16 << 20;
@@ -25,6 +26,8 @@ const REPORT_EVERY: Duration = Duration::from_millis(50);
 pub(super) struct State {
     wasi: WasiCtx,
     table: ResourceTable,
+    /// What is open to the guest, under its own names.
+    dirs: Vec<(Dir, String)>,
     pub(super) changes: Changes,
     pub(super) usage: Usage,
     pub(super) stdout: Kept,
@@ -40,35 +43,30 @@ pub(super) struct Instance {
 }
 
 impl State {
-    fn new(limits: &Limits, grants: &[DirGrant], power: Power) -> wasmtime::Result<Self> {
+    fn new(limits: &Limits, grants: &[Granted], power: Power) -> Self {
         let (stdout, stderr) = (Kept::new(limits.log as usize), Kept::new(limits.log as usize));
         let mut wasi = WasiCtx::builder();
         wasi.stdout(stdout.clone()).stderr(stderr.clone()).max_random_size(RANDOM);
         wasi.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
-        for grant in grants {
-            let perms = match (power, grant.access) {
-                (Power::Granted, Access::ReadWrite) => FsPerms::ReadWrite,
-                _ => FsPerms::ReadOnly,
-            };
-            wasi.preopened_dir(&grant.host, &grant.guest, perms)?;
-        }
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.handles as usize);
-        Ok(Self {
+        Self {
             wasi: wasi.build(),
             table,
+            dirs: grants.iter().map(|granted| granted.for_call(power)).collect(),
             changes: Changes::default(),
             usage: Usage::new(limits),
             stdout,
             stderr,
             progress: None,
             reported: None,
-        })
+        }
     }
 
-    /// The file system's part, and what may be changed there.
-    pub(super) fn files(&mut self) -> (WasiFilesystemCtxView<'_>, &mut Changes) {
-        (WasiFilesystemCtxView { ctx: self.wasi.filesystem(), table: &mut self.table }, &mut self.changes)
+    /// The file system's part, what is open of it, and what may be changed there.
+    pub(super) fn files(&mut self) -> (WasiFilesystemCtxView<'_>, &[(Dir, String)], &mut Changes) {
+        let files = WasiFilesystemCtxView { ctx: self.wasi.filesystem(), table: &mut self.table };
+        (files, &self.dirs, &mut self.changes)
     }
 }
 
@@ -78,10 +76,10 @@ impl Instance {
         sandbox: &Sandbox,
         pre: &PluginPre<State>,
         limits: &Limits,
-        grants: &[DirGrant],
+        grants: &[Granted],
         power: Power,
     ) -> wasmtime::Result<Self> {
-        let mut store = Store::new(&sandbox.engine, State::new(limits, grants, power)?);
+        let mut store = Store::new(&sandbox.engine, State::new(limits, grants, power));
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.output.saturating_add(TRANSFER) as usize);
         store.set_epoch_deadline(1);

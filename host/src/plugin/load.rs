@@ -3,12 +3,12 @@
 
 use super::bindings::PluginPre;
 use super::instance::State;
-use super::{Inner, Plugin, PluginOptions, Sandbox, describe};
+use super::{Inner, Plugin, PluginOptions, Sandbox, describe, grants};
 use crate::digest::sha256;
 use crate::{Error, ErrorKind};
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use wasmtime::component::Component;
@@ -56,10 +56,12 @@ pub(super) async fn plugin(
     bytes: Vec<u8>,
     options: PluginOptions,
     place: &str,
+    source: Option<&Path>,
 ) -> Result<Plugin, Error> {
     let grants = options.check().map_err(|error| {
         Error::new(ErrorKind::Config, format!("plug-in {}: {error}", options.name)).with_source(error)
     })?;
+    grants::out_of_reach(&grants::protected(sandbox, source), &options.name, &grants)?;
     let bad = |what: String| bad(&options.name, place, what);
     kind(&bytes).map_err(&bad)?;
     let digest = sha256(&bytes);
@@ -74,7 +76,7 @@ pub(super) async fn plugin(
     let pre = pre.map_err(|error| bad(format!("imports what does not fit: {}", chain(&error))))?;
     let pre: PluginPre<State> =
         PluginPre::new(pre).map_err(|error| bad(format!("does not export {TOOLS} as it must: {}", chain(&error))))?;
-    let declared = describe::ask(sandbox, &pre, &options.limits).await.map_err(&bad)?;
+    let declared = describe::ask(sandbox, &pre, &options.name, &options.limits).await.map_err(&bad)?;
     let (tools, own) = describe::listed(declared, options.tools.as_deref(), &options.rename)
         .map_err(|what| Error::new(ErrorKind::Config, format!("plug-in {}: {what}", options.name)))?;
     Ok(Plugin {
@@ -85,6 +87,7 @@ pub(super) async fn plugin(
             digest,
             imports,
             exports,
+            source: source.map(Path::to_owned),
             grants,
             tools,
             own,

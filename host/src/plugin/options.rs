@@ -1,9 +1,11 @@
 //! What the operator gives a plug-in: directories, limits, names. Nothing is granted by omission, and no limit is switched
 //! off by a zero.
 
+use super::grants::Granted;
+use super::sandbox::{CORE_INSTANCES_EACH, TABLE_ELEMENTS};
 use crate::{Error, ErrorKind};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a plug-in may do with a granted directory.
@@ -37,9 +39,9 @@ pub struct Limits {
     pub memory: u64,
     /// Message and details of an outcome, in bytes. 8 MiB: what can be delivered at all.
     pub output: u64,
-    /// Elements of all tables together. 100 000: what the instance pool has.
+    /// Elements of all tables together. 100 000, and no more: what the instance pool has.
     pub table_elements: u64,
-    /// Core instances that one component may consist of. 64.
+    /// Core instances that one component may consist of. 64, and no more: what the instance pool has.
     pub instances: u32,
     /// Handles that a call may hold at once: open files, streams, timers. 1024, so that no plug-in uses up the process's.
     pub handles: u32,
@@ -78,8 +80,17 @@ impl Limits {
             ("log", self.log == 0),
             ("max_concurrent", self.max_concurrent == 0),
         ];
-        match zero.iter().find(|(_, zero)| *zero) {
-            Some((name, _)) => refuse(format!("limit {name} is zero: give a limit above zero, or leave it out")),
+        if let Some((name, _)) = zero.iter().find(|(_, zero)| *zero) {
+            return refuse(format!("limit {name} is zero: give a limit above zero, or leave it out"));
+        }
+        let pool = [
+            ("table_elements", self.table_elements, TABLE_ELEMENTS as u64),
+            ("instances", self.instances.into(), CORE_INSTANCES_EACH.into()),
+        ];
+        match pool.iter().find(|(_, value, most)| value > most) {
+            Some((name, value, most)) => {
+                refuse(format!("limit {name} is {value}: the sandbox has no more than {most}"))
+            }
             None => Ok(()),
         }
     }
@@ -107,16 +118,16 @@ impl PluginOptions {
         Self { name: name.into(), dirs: Vec::new(), limits, tools, rename }
     }
 
-    /// The grants with their host paths resolved: absolute, without links, each an existing directory that opens.
-    pub(super) fn check(&self) -> Result<Vec<DirGrant>, Error> {
+    /// The directories, opened.
+    pub(super) fn check(&self) -> Result<Vec<Granted>, Error> {
         self.limits.check()?;
         let mut seen = BTreeSet::new();
-        self.dirs.iter().map(|grant| resolve(grant, &mut seen)).collect()
+        self.dirs.iter().map(|grant| open(grant, &mut seen)).collect()
     }
 }
 
-fn resolve<'a>(grant: &'a DirGrant, seen: &mut BTreeSet<&'a str>) -> Result<DirGrant, Error> {
-    let (host, guest) = (grant.host.display(), &grant.guest);
+fn open<'a>(grant: &'a DirGrant, seen: &mut BTreeSet<&'a str>) -> Result<Granted, Error> {
+    let guest = &grant.guest;
     let plain = guest.strip_prefix('/').is_some_and(|rest| {
         rest.is_empty() || rest.split('/').all(|part| !matches!(part, "" | "." | "..") && !part.contains('\0'))
     });
@@ -126,42 +137,11 @@ fn resolve<'a>(grant: &'a DirGrant, seen: &mut BTreeSet<&'a str>) -> Result<DirG
     if !seen.insert(guest) {
         return refuse(format!("guest path {guest:?} is granted twice: give each directory a path of its own"));
     }
-    let path = grant.host.canonicalize().map_err(|error| {
-        Error::new(ErrorKind::Config, format!("directory {host} cannot be granted: {error}; make it, or name another"))
-    })?;
-    // Opened as it will be for each call: a missing right shows at the start.
-    std::fs::read_dir(&path).map_err(|error| {
-        Error::new(ErrorKind::Config, format!("directory {host} cannot be granted: {error}; it must be a readable one"))
-    })?;
-    Ok(DirGrant { host: path, guest: guest.clone(), access: grant.access })
+    Granted::open(grant)
 }
 
 fn refuse<T>(message: String) -> Result<T, Error> {
     Err(Error::new(ErrorKind::Config, message))
-}
-
-/// Whether a granted directory reaches a file or folder of the program's own: it is inside the grant, or the grant is
-/// inside it, links followed on both sides. A path that does not exist yet is judged by its deepest existing parent.
-pub fn grant_reaches(grant: &Path, protected: &Path) -> bool {
-    let (grant, protected) = (settle(grant), settle(protected));
-    protected.starts_with(&grant) || grant.starts_with(&protected)
-}
-
-/// The canonical path, also of what does not exist yet.
-fn settle(path: &Path) -> PathBuf {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut missing = Vec::new();
-    for parent in path.ancestors() {
-        if let Ok(real) = parent.canonicalize() {
-            return missing.iter().rev().fold(real, |path, part: &Component<'_>| match part {
-                Component::ParentDir => path.parent().map(Path::to_owned).unwrap_or(path),
-                Component::CurDir => path,
-                _ => path.join(part),
-            });
-        }
-        missing.extend(parent.components().next_back());
-    }
-    path
 }
 
 #[cfg(test)]
@@ -170,34 +150,9 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_grant_reaches_what_is_inside_it_or_around_it_also_by_a_link() {
-        let place = tempfile::tempdir().unwrap();
-        let at = |path: &str| place.path().join(path);
-        std::fs::create_dir_all(at("work/inner")).unwrap();
-        std::fs::create_dir_all(at("state")).unwrap();
-        std::fs::write(at("state/state.db"), "").unwrap();
-        std::os::unix::fs::symlink(at("state"), at("work/link")).unwrap();
-        std::os::unix::fs::symlink(at("work"), at("alias")).unwrap();
-        #[track_caller]
-        fn check(grant: PathBuf, protected: PathBuf, expected: bool) {
-            assert_eq!(grant_reaches(&grant, &protected), expected, "{} {}", grant.display(), protected.display());
-        }
-        check(at("work"), at("state/state.db"), false);
-        check(at("state"), at("state/state.db"), true);
-        check(at(""), at("state/state.db"), true);
-        check(at("work/link"), at("state/state.db"), true);
-        check(at("alias"), at("work/counterfoil.toml"), true);
-        check(at("work/inner"), at("work"), true);
-        check(at("work"), at("work/not/yet/there.db"), true);
-        check(at("work"), at("working"), false);
-        check(at("work/inner"), at("work/other.db"), false);
-        check(at("work"), at("state/missing/../../work/x.db"), true);
-    }
-
     #[track_caller]
     fn refused(options: PluginOptions, with: &str) {
-        let error = options.check().expect_err("refused");
+        let error = options.check().map(drop).expect_err("refused");
         assert!(error.to_string().contains(with), "{error}");
     }
 
@@ -208,9 +163,17 @@ mod tests {
             change(&mut options.limits);
             options
         };
-        refused(with(|limits| limits.memory = 0), "limit memory");
         refused(with(|limits| limits.preview = Duration::ZERO), "limit preview");
+        refused(with(|limits| limits.execute = Duration::ZERO), "limit execute");
+        refused(with(|limits| limits.memory = 0), "limit memory");
+        refused(with(|limits| limits.output = 0), "limit output");
+        refused(with(|limits| limits.table_elements = 0), "limit table_elements");
+        refused(with(|limits| limits.instances = 0), "limit instances");
+        refused(with(|limits| limits.handles = 0), "limit handles");
+        refused(with(|limits| limits.log = 0), "limit log");
         refused(with(|limits| limits.max_concurrent = 0), "limit max_concurrent");
+        refused(with(|limits| limits.table_elements = 100_001), "no more than 100000");
+        refused(with(|limits| limits.instances = 65), "no more than 64");
         assert!(with(|_| ()).check().is_ok());
     }
 

@@ -20,10 +20,12 @@ const TICK: Duration = Duration::from_millis(10);
 const INSTANCES: u32 = 32;
 /// A component may consist of several core modules: Python's are about a dozen.
 const CORE_INSTANCES: u32 = 400;
+/// Of them in one component, at most.
+pub(super) const CORE_INSTANCES_EACH: u32 = 64;
 /// Linear memories alive at once; each reserves 4 GiB of address space, so this is what makes the pool large.
 const MEMORIES: u32 = 64;
 /// Elements of one table. JavaScript and Python need some ten thousand.
-const TABLE_ELEMENTS: usize = 100_000;
+pub(super) const TABLE_ELEMENTS: usize = 100_000;
 /// Kept in memory between calls, per slot, so that a small plug-in's pages need no new fault.
 const KEEP_RESIDENT: usize = 1 << 20;
 /// Of native stack, for the guest's own frames.
@@ -113,7 +115,7 @@ fn pool() -> PoolingAllocationConfig {
         .total_tables(CORE_INSTANCES)
         .total_stacks(INSTANCES * 2)
         .table_elements(TABLE_ELEMENTS)
-        .max_core_instances_per_component(64)
+        .max_core_instances_per_component(CORE_INSTANCES_EACH)
         .max_memories_per_component(16)
         .max_tables_per_component(64)
         .max_tables_per_module(16)

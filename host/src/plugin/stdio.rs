@@ -1,5 +1,6 @@
 //! What a guest prints: kept up to a limit, never in the way of the protocol, and never fatal to the guest when full.
 
+use crate::text;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -40,23 +41,12 @@ impl Kept {
     pub(super) fn log(&self, plugin: &str, tool: &str, stream: &'static str) {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if !inner.bytes.is_empty() || inner.lost > 0 {
-            let text = escaped(&String::from_utf8_lossy(&inner.bytes));
-            let truncated = inner.lost;
-            tracing::info!(target: "counterfoil::plugin", plugin, tool, stream, truncated, "{text}");
+            let text = String::from_utf8_lossy(&inner.bytes);
+            let text = text::escape(&text);
+            let rest = if inner.lost > 0 { format!(" … and {} bytes more", inner.lost) } else { String::new() };
+            tracing::info!(target: "counterfoil::plugin", plugin, tool, stream, "{text}{rest}");
         }
     }
-}
-
-/// With controls, ANSI sequences, bidi and zero-width characters visible, so that a guest cannot repaint a terminal.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\'' | '"' => out.push(c),
-            _ => out.extend(c.escape_debug()),
-        }
-    }
-    out
 }
 
 impl IsTerminal for Kept {
@@ -121,10 +111,5 @@ mod tests {
         kept.take(b"defg");
         let inner = kept.inner.lock().unwrap_or_else(PoisonError::into_inner);
         assert_eq!((inner.bytes.as_slice(), inner.lost), (b"abcde".as_slice(), 2));
-    }
-
-    #[test]
-    fn what_could_repaint_a_terminal_is_visible() {
-        assert_eq!(escaped("\u{1b}[2J\r\n\u{202e}\u{200b}\"é\""), "\\u{1b}[2J\\r\\n\\u{202e}\\u{200b}\"é\"");
     }
 }

@@ -6,7 +6,8 @@
 
 use super::instance::State;
 use wasmtime::component::{HasData, Linker, Resource};
-use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemCtxView};
+use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView};
+use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, Filesize, HostDescriptor,
     HostDirectoryEntryStream, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
@@ -25,6 +26,7 @@ pub(super) struct Changes {
 /// The view of one call into the file system.
 pub(super) struct Watched<'a> {
     files: WasiFilesystemCtxView<'a>,
+    dirs: &'a [(Dir, String)],
     changes: &'a mut Changes,
 }
 
@@ -34,12 +36,14 @@ impl HasData for Watching {
     type Data<'a> = Watched<'a>;
 }
 
-/// Puts the observer in the place of `wasi:filesystem/types`; `preopens` stays wasmtime-wasi's.
+/// Puts the observer in the place of `wasi:filesystem`.
 pub(super) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-    types::add_to_linker::<State, Watching>(linker, |state| {
-        let (files, changes) = state.files();
-        Watched { files, changes }
-    })
+    fn watched(state: &mut State) -> Watched<'_> {
+        let (files, dirs, changes) = state.files();
+        Watched { files, dirs, changes }
+    }
+    preopens::add_to_linker::<State, Watching>(linker, watched)?;
+    types::add_to_linker::<State, Watching>(linker, watched)
 }
 
 impl Watched<'_> {
@@ -83,6 +87,15 @@ fn certain(code: &ErrorCode) -> bool {
             | ErrorCode::TooManyLinks
             | ErrorCode::Unsupported
     )
+}
+
+/// Ours, because wasmtime-wasi's opens its directories by path, and here they are open.
+impl preopens::Host for Watched<'_> {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
+        let table = &mut *self.files.table;
+        let given = self.dirs.iter().map(|(dir, guest)| Ok((table.push(Descriptor::Dir(dir.clone()))?, guest.clone())));
+        given.collect()
+    }
 }
 
 impl types::Host for Watched<'_> {

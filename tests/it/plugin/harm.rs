@@ -2,9 +2,12 @@
 //! the effect, and no harm to others.
 
 use super::bench::{Bench, SHORT, Setup, bench, bench_with, call, check_refused, gate, load, options, short};
+use counterfoil::gate::{Gate, GateOptions, Settings, SystemClock};
 use counterfoil::plugin::Limits;
+use counterfoil::store::MemoryStore;
 use counterfoil::{Host, Status};
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How much later than its deadline a call may be stopped.
@@ -101,10 +104,26 @@ async fn a_plan_is_bounded_and_must_be_an_object() {
         r#"{"plan":1,"details":"text"}"#,
         r#"{"plan":1,"details":"twice"}"#,
     ] {
-        check_refused(output.call("big_dangerous", arguments).await, Status::Rejected, "refused", "its ");
+        let with = "the preview failed and nothing was changed: ";
+        check_refused(output.call("big_dangerous", arguments).await, Status::Rejected, "refused", with);
     }
     let (status, payload) = output.call("big_dangerous", r#"{"precondition":1024,"summary":1000}"#).await;
     assert_eq!(status, Status::ConfirmationRequired, "{payload}");
+}
+
+#[tokio::test]
+async fn how_long_a_plan_may_be_is_the_gates_setting_within_what_a_plug_in_may_return() {
+    let settings = Settings { max_plan: 2 << 20, max_precondition: 4096, ..Settings::default() };
+    let (store, clock, cache) = (Arc::default(), Arc::new(SystemClock), Some(counterfoil_tests::code()));
+    let store: Arc<MemoryStore> = store;
+    let gate = Gate::new(GateOptions { store, clock, settings, cache }).unwrap();
+    let mut options = options("output");
+    options.limits.output = 1 << 20;
+    let host = Host::builder(gate).plugin(load("output", options).await.unwrap()).build().await.unwrap();
+    let (status, payload) = call(&host, "big_dangerous", r#"{"precondition":4096,"summary":70000}"#).await;
+    assert_eq!(status, Status::ConfirmationRequired, "{payload}");
+    let beyond = call(&host, "big_dangerous", r#"{"summary":1048577}"#).await;
+    check_refused(beyond, Status::Rejected, "refused", "its plan has 1048579 bytes: 1048576 are allowed");
 }
 
 #[tokio::test]

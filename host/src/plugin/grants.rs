@@ -1,0 +1,142 @@
+//! The directories of a plug-in, opened once, when it is loaded. A call gets what was opened then, whatever the path has come
+//! to lead to, and is refused when it leads elsewhere.
+
+use super::options::{Access, DirGrant};
+use super::reach::{Among, Id, Protected, Way, id, nested};
+use super::{Plugin, Sandbox};
+use crate::tool::Power;
+use crate::{Error, ErrorKind, text};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use wasmtime_wasi::filesystem::Dir;
+use wasmtime_wasi::{FsPerms, OpenMode};
+
+/// A granted directory.
+pub(super) struct Granted {
+    /// With its host path resolved: absolute, without links.
+    pub(super) grant: DirGrant,
+    dir: Dir,
+    id: Id,
+    /// To the host path as it was given.
+    way: Way,
+}
+
+impl Granted {
+    /// Opens an existing directory that can be read.
+    pub(super) fn open(grant: &DirGrant) -> Result<Self, Error> {
+        let refused = |error: std::io::Error| {
+            let message = format!(
+                "directory {} cannot be granted: {error}; it must be a readable one, or make it",
+                text::escape(&grant.host.display().to_string())
+            );
+            Error::new(ErrorKind::Config, message).with_source(error)
+        };
+        let host = grant.host.canonicalize().map_err(refused)?;
+        let directory = rustix::fs::OFlags::DIRECTORY.bits() as i32;
+        let opened = std::fs::OpenOptions::new().read(true).custom_flags(directory).open(&host).map_err(refused)?;
+        let id = id(&opened.metadata().map_err(refused)?);
+        let dir = Dir::new(opened, FsPerms::ReadOnly, OpenMode::READ, false);
+        let way = Way::of(&grant.host);
+        Ok(Self { grant: DirGrant { host, ..grant.clone() }, dir, id, way })
+    }
+
+    /// Whether the path still leads to the directory that was granted.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.grant.host.metadata().is_ok_and(|found| id(&found) == self.id)
+    }
+
+    /// The directory for a call, under the plug-in's name for it.
+    pub(super) fn for_call(&self, power: Power) -> (Dir, String) {
+        let mut dir = self.dir.clone();
+        if (power, self.grant.access) == (Power::Granted, Access::ReadWrite) {
+            dir.perms = FsPerms::ReadWrite;
+            dir.open_mode = OpenMode::READ | OpenMode::WRITE;
+        }
+        (dir, self.grant.guest.clone())
+    }
+}
+
+/// What no grant of a plug-in in this sandbox may reach, as far as the library knows files.
+pub(super) fn protected(sandbox: &Sandbox, source: Option<&Path>) -> Protected {
+    let mut protected = Protected::default();
+    protect(&mut protected, sandbox, source);
+    protected
+}
+
+fn protect(protected: &mut Protected, sandbox: &Sandbox, source: Option<&Path>) {
+    if let Some(source) = source {
+        protected.add("a plug-in file", source);
+    }
+    if let Some(cache) = sandbox.cache.folder() {
+        protected.add("the cache of compiled plug-ins", cache);
+    }
+}
+
+/// Refuses a grant that reaches what it must not.
+pub(super) fn out_of_reach(protected: &Protected, plugin: &str, grants: &[Granted]) -> Result<(), Error> {
+    for Granted { grant, .. } in grants {
+        if let Some(what) = protected.reached(&grant.host, grant.access) {
+            return refuse(format!(
+                "plug-in \"{}\": directory {} reaches {}: grant one that holds the plug-in's data and nothing else",
+                text::escape(plugin),
+                text::escape(&grant.host.display().to_string()),
+                text::escape(&what)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what the grants of several plug-ins make possible together: one that reaches another's file or the compiled
+/// code (the gate's is in `gate_cache`), and one that lies inside what another can write.
+pub(crate) fn check_together(plugins: &[Plugin], gate_cache: Option<&Path>) -> Result<(), Error> {
+    let mut protected = Protected::default();
+    if let Some(cache) = gate_cache {
+        protected.add("the cache of compiled code", cache);
+    }
+    for plugin in plugins {
+        protect(&mut protected, &plugin.inner.sandbox, plugin.inner.source.as_deref());
+    }
+    let mut grants = Vec::new();
+    for plugin in plugins {
+        out_of_reach(&protected, &plugin.inner.name, &plugin.inner.grants)?;
+        grants.extend(plugin.inner.grants.iter().map(|granted| Among {
+            plugin: plugin.inner.name.clone(),
+            host: granted.grant.host.clone(),
+            access: granted.grant.access,
+            way: granted.way.clone(),
+        }));
+    }
+    match nested(&grants) {
+        Some((_, what)) => refuse(text::escape(&what).into_owned()),
+        None => Ok(()),
+    }
+}
+
+fn refuse<T>(message: String) -> Result<T, Error> {
+    Err(Error::new(ErrorKind::Config, message))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+    use super::*;
+
+    #[test]
+    fn a_call_gets_the_directory_that_was_opened_wherever_the_path_leads() {
+        let place = tempfile::tempdir().unwrap();
+        let (host, elsewhere) = (place.path().join("granted"), place.path().join("elsewhere"));
+        std::fs::create_dir_all(&host).unwrap();
+        std::fs::create_dir_all(&elsewhere).unwrap();
+        let grant = DirGrant { host: host.clone(), guest: "/data".into(), access: Access::ReadWrite };
+        let granted = Granted::open(&grant).unwrap();
+        assert!(granted.is_in_place());
+        std::fs::rename(&host, place.path().join("aside")).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &host).unwrap();
+        assert!(!granted.is_in_place());
+        let (dir, _) = granted.for_call(Power::Granted);
+        assert_eq!(id(&dir.dir.metadata().unwrap()), granted.id);
+        assert_eq!((dir.perms, granted.for_call(Power::ReadOnly).0.perms), (FsPerms::ReadWrite, FsPerms::ReadOnly));
+    }
+}

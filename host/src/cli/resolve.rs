@@ -2,6 +2,7 @@
 
 use super::print::{bold, inset, line, out};
 use super::{Usage, exit, log, open, owner};
+use crate::config::StoreConfig;
 use crate::gate::{Cursor, Gate, GateError, Item, Progress};
 use crate::text;
 use std::path::Path;
@@ -36,7 +37,17 @@ pub(super) struct Args {
 
 pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
     log::start();
-    let gate = open::gate(&open::load(config)?).await?;
+    let config = open::load(config)?;
+    if config.store == StoreConfig::Memory {
+        // Of a new and empty store it could only be said that no run is lost, and nobody knows that.
+        return Err(Usage(
+            "the store is \"memory:\": the runs of another process cannot be seen from here, and are gone with it; \
+             to settle lost runs keep the store in a file: url = \"sqlite:FILE\""
+                .into(),
+        )
+        .into());
+    }
+    let gate = open::gate(&config).await?;
     let Some(id) = &args.id else { return list(&gate, args.json).await };
     if !args.happened && !args.did_not {
         return Err(Usage("say what became of it: look first, then add --happened or --did-not".into()).into());

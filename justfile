@@ -3,7 +3,7 @@
 set shell := ["bash", "-euo", "pipefail", "-c"]
 
 guest := "--profile guest --target wasm32-wasip2 --target-dir target/guest"
-tested := "-p counterfoil -p counterfoil-gate-core -p counterfoil-tests"
+tested := "-p counterfoil -p counterfoil-gate-core -p counterfoil-files -p counterfoil-tests"
 
 _default:
     @just --list --unsorted
@@ -14,11 +14,13 @@ demo: setup
     target/debug/counterfoil demo
 
 # Everything that has to hold: style, both builds of the library, and all tests
-test: setup fixtures python
+test: setup fixtures python deny
     @echo "==> style: format, lints, the library without its features"
     cargo fmt --all --check
     cargo clippy --locked {{tested}} --all-targets -- -D warnings
     cargo clippy --locked -p counterfoil --no-default-features --lib --examples -- -D warnings
+    RUSTFLAGS="-C target-feature=+simd128" cargo clippy --locked -p counterfoil-gate --target wasm32-unknown-unknown --target-dir target/guest -- -D warnings
+    cargo clippy --locked -p counterfoil-files -p counterfoil-fixtures --examples --lib --target wasm32-wasip2 --target-dir target/guest -- -D warnings
     @echo "==> the program and the examples that the tests run"
     cargo build --locked {{tested}} --examples --bins
     @echo "==> tests"
@@ -28,7 +30,7 @@ test: setup fixtures python
 build: setup
     cargo build --locked --release -p counterfoil
     @ls -l target/release/counterfoil target/components/*.wasm
-    @sha256sum target/components/*.wasm
+    @shasum -a 256 target/components/*.wasm
 
 # The components alone, at target/components
 build-components: setup
@@ -59,10 +61,11 @@ bless: setup
     cargo build --locked -p counterfoil
     COUNTERFOIL_BLESS=1 cargo test --locked -p counterfoil-tests vectors
 
-# Licences, sources and duplicate versions of what we depend on
-deny:
-    @command -v cargo-deny >/dev/null || { echo "==> cargo-deny"; cargo install --locked cargo-deny; }
-    cargo deny --all-features check bans licenses sources
+# Licences, sources and versions of what we depend on, with cargo-deny in target/tools
+deny: setup
+    @echo "==> cargo-deny in target/tools"
+    @test -x target/tools/bin/cargo-deny || cargo install --locked --quiet --root target/tools cargo-deny@0.20.2
+    target/tools/bin/cargo-deny --all-features --locked check bans licenses sources
 
 # The property tests with many more histories: hours, not for CI
 soak cases="100000": setup

@@ -1,6 +1,7 @@
 //! What the tests share.
 
 pub mod program;
+pub mod refunds;
 
 use std::path::{Path, PathBuf};
 

@@ -9,6 +9,7 @@ mod demo;
 mod examples;
 mod files_plugin;
 mod gate_component;
+mod lost;
 mod model;
 mod plugin;
 mod python;

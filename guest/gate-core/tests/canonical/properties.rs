@@ -67,8 +67,13 @@ fn piece() -> impl Strategy<Value = &'static str> {
     ])
 }
 
+/// `PROPTEST_CASES`, for long runs; enough for every day otherwise.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1500)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
     fn a_spelled_object_reads_as_the_model_says(value in object(), seed in 1_u64..) {

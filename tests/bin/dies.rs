@@ -1,0 +1,65 @@
+//! Confirms a call and dies on the way, without a chance to tidy up: `dies consumed|ran STORE EFFECTS TOKEN`.
+//! `consumed`: once the token is spent and before the tool runs; `ran`: once it has run and before that is recorded.
+
+use async_trait::async_trait;
+use counterfoil::gate::SystemClock;
+use counterfoil::store::{
+    Binding, Cursor, Entry, Found, Insertion, Key, Replacement, Room, SqliteStore, State, Store, Stored, Unavailable,
+};
+use counterfoil_tests::refunds;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A store at which the process dies.
+struct Deadly {
+    store: SqliteStore,
+    ran: bool,
+}
+
+#[async_trait]
+impl Store for Deadly {
+    async fn replace(&self, key: Key, version: u64, entry: Entry) -> Result<Replacement, Unavailable> {
+        if self.ran && entry.index.state == State::Completed {
+            std::process::abort();
+        }
+        let state = entry.index.state;
+        let made = self.store.replace(key, version, entry).await;
+        if !self.ran && state == State::InFlight {
+            std::process::abort();
+        }
+        made
+    }
+    async fn insert(&self, key: Key, entry: Entry, room: Room) -> Result<Insertion, Unavailable> {
+        self.store.insert(key, entry, room).await
+    }
+    async fn load(&self, key: Key) -> Result<Option<Stored>, Unavailable> {
+        self.store.load(key).await
+    }
+    async fn load_by_approval_id(&self, approval_id: &str) -> Result<Option<Stored>, Unavailable> {
+        self.store.load_by_approval_id(approval_id).await
+    }
+    async fn find(&self, binding: Binding, limit: u32) -> Result<Vec<Found>, Unavailable> {
+        self.store.find(binding, limit).await
+    }
+    async fn list_by_state(&self, state: State, after: Option<Cursor>, limit: u32) -> Result<Vec<Stored>, Unavailable> {
+        self.store.list_by_state(state, after, limit).await
+    }
+    async fn due(&self, now: u64, limit: u32) -> Result<Vec<Found>, Unavailable> {
+        self.store.due(now, limit).await
+    }
+    async fn remove(&self, key: Key, version: u64) -> Result<bool, Unavailable> {
+        self.store.remove(key, version).await
+    }
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [mode, path, effects, token] = arguments.as_slice() else {
+        anyhow::bail!("usage: dies consumed|ran STORE EFFECTS TOKEN");
+    };
+    let store = Deadly { store: SqliteStore::open(Path::new(path))?, ran: mode == "ran" };
+    let host = refunds::host(Arc::new(store), Arc::new(SystemClock), Path::new(effects)).await;
+    let reply = refunds::call(&host, Some(token)).await;
+    anyhow::bail!("still alive: {}", reply.payload)
+}

@@ -1,0 +1,59 @@
+//! A host of one native tool whose effects a test can count from outside: each run appends a line to a file.
+
+use counterfoil::gate::{Clock, Gate, GateOptions, Settings};
+use counterfoil::store::Store;
+use counterfoil::tool::{Outcome, Plan, ToolError};
+use counterfoil::{Host, Incoming, Level, NativeTool, Owner, Reply};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The name of the tool.
+pub const TOOL: &str = "refund";
+/// Its arguments in these stories.
+pub const ARGUMENTS: &str = r#"{"order":7}"#;
+
+/// The host, over a store and a clock.
+pub async fn host(store: Arc<dyn Store>, clock: Arc<dyn Clock>, effects: &Path) -> Host {
+    let effects = effects.to_owned();
+    let refund = NativeTool::new(TOOL, Level::ApprovalRequired, r#"{"type":"object"}"#, "1")
+        .preview(|_| async { Ok(Plan::new("Will refund order 7.", "{}")) })
+        .execute(move |_, _| {
+            let effects = effects.clone();
+            async move {
+                let file = std::fs::OpenOptions::new().append(true).create(true).open(&effects);
+                file.and_then(|mut file| writeln!(file, "refunded"))
+                    .map_err(|error| ToolError::Refused(error.to_string()))?;
+                Ok(Outcome::new("Refunded", "{}"))
+            }
+        });
+    let cache = Some(compiled());
+    let gate = Gate::new(GateOptions { store, clock, settings: Settings::default(), cache }).expect("a gate");
+    Host::builder(gate).native(refund).build().await.expect("a host")
+}
+
+/// Where all of these hosts keep the compiled gate.
+fn compiled() -> PathBuf {
+    crate::target().join("test-gate")
+}
+
+/// Calls the tool, with a token if there is one.
+pub async fn call(host: &Host, token: Option<&str>) -> Reply {
+    let arguments = match token {
+        Some(token) => ARGUMENTS.replace('}', &format!(r#","confirm_token":"{token}"}}"#)),
+        None => ARGUMENTS.to_owned(),
+    };
+    let owner = Owner::new("name", "test").expect("an owner");
+    host.call(Incoming { owner, tool: TOOL.into(), arguments, progress: None }).await
+}
+
+/// One key of a reply's payload, as text; empty where there is none.
+pub fn told(reply: &Reply, key: &str) -> String {
+    let payload: serde_json::Value = serde_json::from_str(&reply.payload).expect("JSON");
+    payload[key].as_str().unwrap_or_default().to_owned()
+}
+
+/// How often the tool ran.
+pub fn effects(file: &Path) -> usize {
+    std::fs::read_to_string(file).unwrap_or_default().lines().count()
+}

@@ -123,7 +123,8 @@ pub(super) struct PluginTable {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DirTable {
-    /// The directory on this machine.
+    /// The directory on this machine. It must not lie inside one that a plug-in may write. The very same directory may be
+    /// granted to several plug-ins, which then see and may change each other's files.
     pub host: At<String>,
     /// Its path inside the plug-in, such as "/files".
     pub guest: At<String>,

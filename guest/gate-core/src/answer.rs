@@ -1,8 +1,8 @@
 //! The closed sets of what a call can be answered, each with its name on the wire and its advice.
 
+use crate::prose::{clause, decimal, fill, say};
 use crate::settings::Millis;
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 /// What a confirmation proves, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -270,34 +270,34 @@ pub struct Rejection {
 impl Rejection {
     /// With the reason's standing advice.
     pub fn new(reason: Reason) -> Self {
-        Self { reason, detail: None, error: reason.advice().to_string(), retry_after: None }
+        Self { reason, detail: None, error: say(reason.advice()), retry_after: None }
     }
 
     /// What was wrong, and then the reason's standing advice.
     pub fn because(reason: Reason, what: &str) -> Self {
-        let what = what.trim_end_matches(['.', ' ', '\n']);
+        let what = clause(what);
         if what.is_empty() {
             return Self::new(reason);
         }
-        Self { error: format!("{what}; {}", reason.advice()), ..Self::new(reason) }
+        Self { error: fill("%; %", &[what, reason.advice()]), ..Self::new(reason) }
     }
 
     /// `unavailable` where the swap of a token and the look at it afterwards both got no answer.
     pub fn unsure() -> Self {
-        let error = "the store did not answer while this call was started, so it is not known whether its token is spent; nothing ran; call again later with the same arguments and token".to_string();
-        Self { error, ..Self::new(Reason::Unavailable) }
+        let error = "the store did not answer while this call was started, so it is not known whether its token is spent; nothing ran; call again later with the same arguments and token";
+        Self { error: say(error), ..Self::new(Reason::Unavailable) }
     }
 
     /// `unknown_or_used` with what is known of it.
     pub fn used(detail: Detail) -> Self {
         let reason = Reason::UnknownOrUsed;
-        Self { reason, detail: Some(detail), error: detail.advice().to_string(), retry_after: None }
+        Self { reason, detail: Some(detail), error: say(detail.advice()), retry_after: None }
     }
 
     /// Says when to ask again, in whole seconds, at least one.
     #[must_use]
     pub fn again_in(mut self, wait: Millis) -> Self {
-        self.error = format!("{}; ask again in {} s", self.error, wait.div_ceil(1000).max(1));
+        self.error = fill("%; ask again in % s", &[&self.error, &decimal(wait.div_ceil(1000).max(1))]);
         self.retry_after = Some(wait);
         self
     }

@@ -6,8 +6,8 @@ use crate::answer::Assurance;
 use crate::confirmation::{Approval, Confirmation, Refusal, Run, Settlement, State, Status, UnixMillis};
 use crate::digest::hex;
 use crate::json::{self, Object};
-use alloc::format;
-use alloc::string::{String, ToString};
+use crate::prose::{decimal, fill, say};
+use alloc::string::String;
 
 /// How far a confirmation is, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,24 +61,24 @@ pub fn approve(
     undecided(now, &c)?;
     named(by)?;
     if !c.needs_person() {
-        return Err("this call needs no approval: its token alone confirms it".to_string());
+        return Err(say("this call needs no approval: its token alone confirms it"));
     }
     if c.approved_at().is_some() {
-        return Err("this call is approved already: it waits for its token".to_string());
+        return Err(say("this call is approved already: it waits for its token"));
     }
     if hex(&c.shown()) != shown {
-        return Err("what was shown is not what would run: look at the item again and decide anew".to_string());
+        return Err(say("what was shown is not what would run: look at the item again and decide anew"));
     }
     if c.owner == by {
-        return Err("the owner of a call cannot approve it: ask another person".to_string());
+        return Err(say("the owner of a call cannot approve it: ask another person"));
     }
     if c.approvals.iter().any(|approval| approval.by == by) {
-        return Err("this approver has agreed already: another one has to".to_string());
+        return Err(say("this approver has agreed already: another one has to"));
     }
     if proof < c.plan.needs {
-        return Err(format!("this call needs {} and this proves {}", c.plan.needs.name(), proof.name()));
+        return Err(fill("this call needs % and this proves %", &[c.plan.needs.name(), proof.name()]));
     }
-    c.approvals.push(Approval { by: by.to_string(), at: now, proof });
+    c.approvals.push(Approval { by: say(by), at: now, proof });
     Ok(c)
 }
 
@@ -89,7 +89,7 @@ pub fn approve(
 pub fn decline(now: UnixMillis, mut c: Confirmation, by: &str, why: &str) -> Result<Confirmation, String> {
     undecided(now, &c)?;
     named(by)?;
-    c.state = State::Declined(Refusal { by: by.to_string(), at: now, why: why.to_string() });
+    c.state = State::Declined(Refusal { by: say(by), at: now, why: say(why) });
     Ok(c)
 }
 
@@ -101,34 +101,34 @@ pub fn resolve(now: UnixMillis, mut c: Confirmation, by: &str, happened: bool) -
     named(by)?;
     let run: Run = match &c.state {
         State::InFlight(run) if now < run.deadline => {
-            let wait = (run.deadline - now).div_ceil(1000);
-            return Err(format!("this run may still end by itself: resolve it after its deadline, in {wait} s"));
+            let wait = decimal((run.deadline - now).div_ceil(1000));
+            return Err(fill("this run may still end by itself: resolve it after its deadline, in % s", &[&wait]));
         }
         State::InFlight(run) => run.clone(),
         State::Pending | State::Expired | State::Declined(_) => {
-            return Err("this call never started: there is nothing to resolve".to_string());
+            return Err(say("this call never started: there is nothing to resolve"));
         }
-        State::Completed { .. } => return Err("this run was recorded: its outcome is known".to_string()),
-        State::Settled { .. } => return Err("this run is resolved already".to_string()),
+        State::Completed { .. } => return Err(say("this run was recorded: its outcome is known")),
+        State::Settled { .. } => return Err(say("this run is resolved already")),
     };
-    c.state = State::Settled { run, settlement: Settlement { happened, by: by.to_string(), at: now } };
+    c.state = State::Settled { run, settlement: Settlement { happened, by: say(by), at: now } };
     Ok(c)
 }
 
 fn named(by: &str) -> Result<(), String> {
-    if by.trim().is_empty() { Err("nobody is named: say who decides".to_string()) } else { Ok(()) }
+    if by.chars().all(char::is_whitespace) { Err(say("nobody is named: say who decides")) } else { Ok(()) }
 }
 
 fn undecided(now: UnixMillis, c: &Confirmation) -> Result<(), String> {
     match &c.state {
         State::Pending | State::Expired if c.is_expired(now) => {
-            Err("the time to decide has passed: a new preview has to be asked for".to_string())
+            Err(say("the time to decide has passed: a new preview has to be asked for"))
         }
         State::Pending => Ok(()),
-        State::Expired => Err("the time to decide has passed: a new preview has to be asked for".to_string()),
-        State::Declined(_) => Err("this call was declined: that is final".to_string()),
+        State::Expired => Err(say("the time to decide has passed: a new preview has to be asked for")),
+        State::Declined(_) => Err(say("this call was declined: that is final")),
         State::InFlight(_) | State::Completed { .. } | State::Settled { .. } => {
-            Err("this call has run already: there is nothing to decide".to_string())
+            Err(say("this call has run already: there is nothing to decide"))
         }
     }
 }
@@ -144,24 +144,26 @@ pub fn describe(c: &Confirmation) -> String {
             .finish();
         out.push_str(&object);
     });
-    let state = match &c.state {
-        State::Pending => Object::new().text("name", "pending"),
-        State::Expired => Object::new().text("name", "expired"),
-        State::InFlight(run) => run_keys("in_flight", run),
-        State::Completed { run, at, replay_until, status, payload, settled_before } => run_keys("completed", run)
-            .number("completed_at", *at)
-            .number("replay_until", *replay_until)
-            .text("status", if *status == Status::Ok { "ok" } else { "failed" })
-            .option(payload.as_deref(), |object, payload| object.text("payload", payload))
-            .option(settled_before.as_ref(), |object, s| {
-                object.raw("settled_before", &settled(Object::new(), s).finish())
-            }),
-        State::Declined(refusal) => Object::new()
-            .text("name", "declined")
-            .text("by", &refusal.by)
-            .number("at", refusal.at)
-            .text("why", &refusal.why),
-        State::Settled { run, settlement } => settled(run_keys("settled", run), settlement),
+    let mut state = Object::new();
+    match &c.state {
+        State::Pending => state.text("name", "pending"),
+        State::Expired => state.text("name", "expired"),
+        State::InFlight(run) => run_keys(&mut state, "in_flight", run),
+        State::Completed { run, at, replay_until, status, payload, settled_before } => {
+            run_keys(&mut state, "completed", run)
+                .number("completed_at", *at)
+                .number("replay_until", *replay_until)
+                .text("status", if *status == Status::Ok { "ok" } else { "failed" })
+                .option("payload", payload.as_deref());
+            match settled_before {
+                Some(settlement) => state.raw("settled_before", &settled(&mut Object::new(), settlement).finish()),
+                None => &mut state,
+            }
+        }
+        State::Declined(refusal) => {
+            state.text("name", "declined").text("by", &refusal.by).number("at", refusal.at).text("why", &refusal.why)
+        }
+        State::Settled { run, settlement } => settled(run_keys(&mut state, "settled", run), settlement),
     };
     Object::new()
         .text("approval_id", &c.approval_id)
@@ -173,7 +175,7 @@ pub fn describe(c: &Confirmation) -> String {
         .text("summary", &plan.summary)
         .text("preview", &plan.preview)
         .raw("warnings", &json::texts(plan.warnings.iter().map(String::as_str)))
-        .option(plan.precondition.as_deref(), |object, text| object.text("precondition", text))
+        .option("precondition", plan.precondition.as_deref())
         .text("needs", plan.needs.name())
         .number("approvers", u64::from(plan.approvers))
         .number("issued_at", c.issued)
@@ -183,15 +185,15 @@ pub fn describe(c: &Confirmation) -> String {
         .finish()
 }
 
-fn run_keys(name: &str, run: &Run) -> Object {
-    Object::new()
+fn run_keys<'a>(object: &'a mut Object, name: &str, run: &Run) -> &'a mut Object {
+    object
         .text("name", name)
         .text("operation_id", &run.operation_id)
         .number("started_at", run.started)
         .number("deadline", run.deadline)
 }
 
-fn settled(object: Object, settlement: &Settlement) -> Object {
+fn settled<'a>(object: &'a mut Object, settlement: &Settlement) -> &'a mut Object {
     object
         .raw("happened", if settlement.happened { "true" } else { "false" })
         .text("by", &settlement.by)

@@ -7,15 +7,16 @@
 use crate::answer::Assurance;
 use crate::confirmation::{Approval, Confirmation, Index, Phase, Plan, Refusal, Run, Settlement, State, Status};
 use crate::digest::Sha;
+use crate::prose::say;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 const MAGIC: &[u8] = b"CFB1";
 
 /// More approvals than any plan can ask for (`approvers` is one byte).
-const MAX_APPROVALS: u32 = 255;
+const MAX_APPROVALS: u64 = 255;
 /// More warnings than the largest plan holds.
-const MAX_WARNINGS: u32 = 1 << 21;
+const MAX_WARNINGS: u64 = 1 << 21;
 
 /// Writes a confirmation.
 pub fn encode(c: &Confirmation) -> Vec<u8> {
@@ -80,53 +81,35 @@ pub fn encode(c: &Confirmation) -> Vec<u8> {
 /// # Errors
 /// Says what is wrong. Nothing that does not read may run.
 pub fn decode(bytes: &[u8]) -> Result<Confirmation, &'static str> {
-    let mut r = Reader(bytes);
-    if r.take(MAGIC.len())? != MAGIC {
-        return Err("the stored confirmation is of a format that this gate does not know");
+    let mut r = Reader { rest: bytes, fault: None };
+    if r.take(MAGIC.len()) != MAGIC {
+        return Err(r.fault.unwrap_or("the stored confirmation is of a format that this gate does not know"));
     }
-    let (approval_id, owner, tool) = (r.text()?, r.text()?, r.text()?);
-    let (revision, arguments) = (r.text()?, r.text()?);
-    let binding: Sha = r.take(32)?.try_into().map_err(|_| CUT)?;
-    let (summary, preview) = (r.text()?, r.text()?);
-    let warnings = r.list(MAX_WARNINGS, Reader::text)?;
-    let precondition = r.option()?;
-    let plan = Plan { summary, preview, warnings, precondition, needs: r.assurance()?, approvers: r.byte()? };
-    let (issued, window, ttl) = (r.number()?, r.number()?, r.number()?);
-    let approvals =
-        r.list(MAX_APPROVALS, |r| Ok(Approval { by: r.text()?, at: r.number()?, proof: r.assurance()? }))?;
-    let state = match r.byte()? {
-        0 => State::Pending,
-        1 => State::Expired,
-        2 => State::InFlight(r.run()?),
-        3 => State::Completed {
-            run: r.run()?,
-            at: r.number()?,
-            replay_until: r.number()?,
-            status: if r.flag()? { Status::Failed } else { Status::Ok },
-            payload: r.option()?,
-            settled_before: if r.flag()? { Some(r.settlement()?) } else { None },
+    let c = Confirmation {
+        approval_id: r.text(),
+        owner: r.text(),
+        tool: r.text(),
+        revision: r.text(),
+        arguments: r.text(),
+        binding: r.sha(),
+        plan: Plan {
+            summary: r.text(),
+            preview: r.text(),
+            warnings: r.list(MAX_WARNINGS, Reader::text),
+            precondition: r.option(Reader::text),
+            needs: r.assurance(),
+            approvers: r.number(1) as u8,
         },
-        4 => State::Declined(Refusal { by: r.text()?, at: r.number()?, why: r.text()? }),
-        5 => State::Settled { run: r.run()?, settlement: r.settlement()? },
-        _ => return Err(BAD),
+        issued: r.number(8),
+        window: r.number(8),
+        ttl: r.number(8),
+        approvals: r.list(MAX_APPROVALS, |r| Approval { by: r.text(), at: r.number(8), proof: r.assurance() }),
+        state: r.state(),
     };
-    if !r.0.is_empty() || owner.is_empty() || tool.is_empty() || revision.is_empty() || approval_id.is_empty() {
-        return Err(BAD);
+    if !r.rest.is_empty() || [&c.approval_id, &c.owner, &c.tool, &c.revision].iter().any(|text| text.is_empty()) {
+        r.fail(BAD);
     }
-    Ok(Confirmation {
-        approval_id,
-        owner,
-        tool,
-        revision,
-        arguments,
-        binding,
-        plan,
-        issued,
-        window,
-        ttl,
-        approvals,
-        state,
-    })
+    r.fault.map_or(Ok(c), Err)
 }
 
 /// Reads a row: the body, and that what the backend sees beside it says the same.
@@ -194,71 +177,118 @@ fn put_run(out: &mut Vec<u8>, run: &Run) {
     put_number(out, run.deadline);
 }
 
-struct Reader<'a>(&'a [u8]);
+/// Takes fields off the front. The first fault stays and nothing is left to read behind it, so what is read then is empty
+/// or zero, and one look at the end is enough: a look at each field would be the larger part of this module's code.
+struct Reader<'a> {
+    rest: &'a [u8],
+    fault: Option<&'static str>,
+}
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], &'static str> {
-        let (head, rest) = self.0.split_at_checked(length).ok_or(CUT)?;
-        self.0 = rest;
-        Ok(head)
+    fn fail(&mut self, fault: &'static str) {
+        self.fault.get_or_insert(fault);
+        self.rest = &[];
     }
 
-    fn byte(&mut self) -> Result<u8, &'static str> {
-        self.take(1)?.first().copied().ok_or(CUT)
+    #[inline(never)]
+    fn take(&mut self, length: usize) -> &'a [u8] {
+        if let Some((head, rest)) = self.rest.split_at_checked(length) {
+            self.rest = rest;
+            return head;
+        }
+        self.fail(CUT);
+        &[]
     }
 
-    fn flag(&mut self) -> Result<bool, &'static str> {
-        match self.byte()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(BAD),
+    /// A number of so many bytes, eight at most.
+    #[inline(never)]
+    fn number(&mut self, bytes: usize) -> u64 {
+        self.take(bytes).iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+
+    /// One of the first `cases` numbers, as a byte.
+    fn case(&mut self, cases: u64) -> u64 {
+        let case = self.number(1);
+        if case >= cases {
+            self.fail(BAD);
+        }
+        case
+    }
+
+    fn flag(&mut self) -> bool {
+        self.case(2) == 1
+    }
+
+    fn sha(&mut self) -> Sha {
+        self.take(32).try_into().unwrap_or_default()
+    }
+
+    #[inline(never)]
+    fn text(&mut self) -> String {
+        let length = self.number(4) as usize;
+        match core::str::from_utf8(self.take(length)) {
+            Ok(text) => say(text),
+            Err(_) => {
+                self.fail(BAD);
+                String::new()
+            }
         }
     }
 
-    fn length(&mut self) -> Result<u32, &'static str> {
-        Ok(u32::from_be_bytes(self.take(4)?.try_into().map_err(|_| CUT)?))
+    fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.flag().then(|| read(self))
     }
 
-    fn number(&mut self) -> Result<u64, &'static str> {
-        Ok(u64::from_be_bytes(self.take(8)?.try_into().map_err(|_| CUT)?))
-    }
-
-    fn text(&mut self) -> Result<String, &'static str> {
-        let length = self.length()? as usize;
-        core::str::from_utf8(self.take(length)?).map(String::from).map_err(|_| BAD)
-    }
-
-    fn option(&mut self) -> Result<Option<String>, &'static str> {
-        if self.flag()? { self.text().map(Some) } else { Ok(None) }
-    }
-
-    fn list<T>(
-        &mut self,
-        most: u32,
-        mut item: impl FnMut(&mut Self) -> Result<T, &'static str>,
-    ) -> Result<Vec<T>, &'static str> {
-        let length = self.length()?;
+    fn list<T>(&mut self, most: u64, read: impl Fn(&mut Self) -> T) -> Vec<T> {
+        let length = self.number(4);
         if length > most {
-            return Err(BAD);
+            self.fail(BAD);
         }
-        (0..length).map(|_| item(self)).collect()
+        let mut out = Vec::new();
+        for _ in 0..length {
+            if self.fault.is_some() {
+                break;
+            }
+            out.push(read(self));
+        }
+        out
     }
 
-    fn assurance(&mut self) -> Result<Assurance, &'static str> {
-        match self.byte()? {
-            0 => Ok(Assurance::TokenOnly),
-            1 => Ok(Assurance::ClientPrompt),
-            2 => Ok(Assurance::OutOfBand),
-            _ => Err(BAD),
+    #[inline(never)]
+    fn assurance(&mut self) -> Assurance {
+        match self.case(3) {
+            0 => Assurance::TokenOnly,
+            1 => Assurance::ClientPrompt,
+            _ => Assurance::OutOfBand,
         }
     }
 
-    fn settlement(&mut self) -> Result<Settlement, &'static str> {
-        Ok(Settlement { happened: self.flag()?, by: self.text()?, at: self.number()? })
+    fn state(&mut self) -> State {
+        match self.case(6) {
+            0 => State::Pending,
+            1 => State::Expired,
+            2 => State::InFlight(self.run()),
+            3 => State::Completed {
+                run: self.run(),
+                at: self.number(8),
+                replay_until: self.number(8),
+                status: if self.flag() { Status::Failed } else { Status::Ok },
+                payload: self.option(Self::text),
+                settled_before: self.option(Self::settlement),
+            },
+            4 => State::Declined(Refusal { by: self.text(), at: self.number(8), why: self.text() }),
+            _ => State::Settled { run: self.run(), settlement: self.settlement() },
+        }
     }
 
-    fn run(&mut self) -> Result<Run, &'static str> {
-        Ok(Run { operation_id: self.text()?, started: self.number()?, deadline: self.number()? })
+    #[inline(never)]
+    fn settlement(&mut self) -> Settlement {
+        Settlement { happened: self.flag(), by: self.text(), at: self.number(8) }
+    }
+
+    #[inline(never)]
+    fn run(&mut self) -> Run {
+        Run { operation_id: self.text(), started: self.number(8), deadline: self.number(8) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! RFC 3339 in UTC, to the second. Days from the civil-calendar arithmetic of proleptic Gregorian eras (400 years each).
 
-use alloc::format;
+use crate::prose::push_decimal;
 use alloc::string::String;
 
 /// `2026-05-18T14:33:21Z`.
@@ -17,7 +17,13 @@ pub(crate) fn rfc3339(unix_millis: u64) -> String {
     let month = if month < 10 { month + 3 } else { month - 9 };
     let year = year + era * 400 + u64::from(month <= 2);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    let mut out = String::new();
+    let parts = [(year, 4, '-'), (month, 2, '-'), (day, 2, 'T'), (hour, 2, ':'), (minute, 2, ':'), (second, 2, 'Z')];
+    for (number, width, behind) in parts {
+        push_decimal(&mut out, number, width);
+        out.push(behind);
+    }
+    out
 }
 
 #[cfg(test)]

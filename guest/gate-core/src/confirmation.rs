@@ -324,14 +324,17 @@ impl Confirmation {
         for text in
             [&self.approval_id, &self.owner, &self.tool, &self.revision, &self.arguments, &plan.summary, &plan.preview]
         {
-            fields = fields.field(text.as_bytes());
+            fields.field(text.as_bytes());
         }
-        fields = fields.field(plan.needs.name().as_bytes()).field(&[plan.approvers]);
-        fields = match &plan.precondition {
+        fields.field(plan.needs.name().as_bytes()).field(&[plan.approvers]);
+        match &plan.precondition {
             Some(text) => fields.field(b"precondition").field(text.as_bytes()),
             None => fields.field(b"none"),
         };
-        plan.warnings.iter().fold(fields, |fields, warning| fields.field(warning.as_bytes())).finish()
+        for warning in &plan.warnings {
+            fields.field(warning.as_bytes());
+        }
+        fields.finish()
     }
 
     /// Drops what nobody asks for any more.

@@ -9,10 +9,10 @@ use crate::confirmation::{
 };
 use crate::digest::{Sha, hex, sha256};
 use crate::json::Object;
+use crate::prose::{decimal, fill, say};
 use crate::settings::{Millis, Settings};
 use crate::token::{self, Random, Token};
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The revision of a tool that is gone. Nothing is ever issued for it.
@@ -106,34 +106,39 @@ pub enum Verdict {
 pub fn check_issue(settings: &Settings, call: &Call<'_>, plan: &Plan) -> Result<(), String> {
     for (name, text) in [("owner", call.owner), ("tool", call.tool), ("revision", call.revision)] {
         if text.is_empty() {
-            return Err(format!("{name} is empty: a confirmation is bound to one"));
+            return Err(fill("% is empty: a confirmation is bound to one", &[name]));
         }
     }
     if call.revision == ABSENT {
-        return Err("the tool is absent: nothing is issued for it".to_string());
+        return Err(say("the tool is absent: nothing is issued for it"));
     }
     if !canonical::is_canonical(call.arguments, &settings.arguments()) {
-        return Err("arguments are not canonical: pass what `read` returned".to_string());
+        return Err(say("arguments are not canonical: pass what `read` returned"));
     }
     let size = plan.size();
     if size > settings.max_plan as usize {
-        return Err(format!("the plan has {size} bytes and may have {}: shorten it", settings.max_plan));
+        return Err(too_large("the plan has % bytes and may have %: shorten it", size, settings.max_plan));
     }
     let precondition = plan.precondition.as_deref().map_or(0, str::len);
     if precondition > settings.max_precondition as usize {
-        return Err(format!(
-            "the precondition has {precondition} bytes and may have {}: pass a digest instead",
-            settings.max_precondition
+        return Err(too_large(
+            "the precondition has % bytes and may have %: pass a digest instead",
+            precondition,
+            settings.max_precondition,
         ));
     }
     if plan.needs != Assurance::TokenOnly && plan.approvers == 0 {
-        return Err("the plan needs a person and asks for no approver: ask for at least one".to_string());
+        return Err(say("the plan needs a person and asks for no approver: ask for at least one"));
     }
     match canonical::compact(&plan.preview, &settings.output()) {
         Ok(compact) if compact.keys.is_some() => Ok(()),
-        Ok(_) => Err("the preview is no JSON object".to_string()),
-        Err(error) => Err(format!("the preview is not strict JSON: {error}")),
+        Ok(_) => Err(say("the preview is no JSON object")),
+        Err(error) => Err(fill("the preview is not strict JSON: %", &[&error])),
     }
+}
+
+fn too_large(sentence: &str, bytes: usize, most: u32) -> String {
+    fill(sentence, &[&decimal(bytes as u64), &decimal(most.into())])
 }
 
 /// Issues a confirmation. `found` are the rows of the call's binding that are not pending, in flight first.
@@ -168,10 +173,10 @@ pub fn issue(
     let [for_token, for_approval] = random;
     let confirmation = Confirmation {
         approval_id: token::approval_id(for_approval),
-        owner: call.owner.to_string(),
-        tool: call.tool.to_string(),
-        revision: call.revision.to_string(),
-        arguments: call.arguments.to_string(),
+        owner: say(call.owner),
+        tool: say(call.tool),
+        revision: say(call.revision),
+        arguments: say(call.arguments),
         binding: call.binding(),
         plan,
         issued: now,
@@ -248,8 +253,8 @@ pub fn unresolved(now: UnixMillis, key: &Sha, found: &[Found]) -> Option<Rejecti
 }
 
 fn running(wait: Millis) -> Rejection {
-    let error = "an identical call is still running, and this one can only run after it; keep the token".to_string();
-    Rejection { error, ..Rejection::new(Reason::Unresolved) }.again_in(wait)
+    let error = "an identical call is still running, and this one can only run after it; keep the token";
+    Rejection { error: say(error), ..Rejection::new(Reason::Unresolved) }.again_in(wait)
 }
 
 /// Step 11: the confirmation as it is stored when its token is spent. `run` is the time to the deadline.
@@ -304,10 +309,10 @@ pub fn record(
     const NO_RUN: &str = "no such run: record with the token and the operation id of its permit";
     let mut c = stored.ok_or(NO_RUN)?;
     if outcome.payload.len() > settings.max_output as usize {
-        return Err(format!(
-            "the outcome has {} bytes and may have {}: answer output_limit instead",
+        return Err(too_large(
+            "the outcome has % bytes and may have %: answer output_limit instead",
             outcome.payload.len(),
-            settings.max_output
+            settings.max_output,
         ));
     }
     let whole = encoded_length(&outcome.payload) <= settings.max_outcome as usize;
@@ -320,15 +325,15 @@ pub fn record(
             return if same {
                 Ok((None, Recording { whole, settled_before }))
             } else {
-                Err("another outcome of this run is kept already: an outcome is recorded once".to_string())
+                Err(say("another outcome of this run is kept already: an outcome is recorded once"))
             };
         }
         State::Pending | State::Expired | State::Declined(_) | State::Completed { .. } => {
-            return Err(NO_RUN.to_string());
+            return Err(say(NO_RUN));
         }
     };
     if run.operation_id != operation_id {
-        return Err(NO_RUN.to_string());
+        return Err(say(NO_RUN));
     }
     let recording = Recording { whole, settled_before: settled_before.clone() };
     c.state = State::Completed {
@@ -357,11 +362,12 @@ fn encoded_length(text: &str) -> usize {
 
 /// What is replayed of an outcome that was delivered once and is too large to keep.
 fn stand_in(tool: &str, outcome: &Outcome, assurance: Assurance) -> String {
-    let digest = format!("sha256:{}", hex(&sha256(outcome.payload.as_bytes())));
+    let digest = fill("sha256:%", &[&hex(&sha256(outcome.payload.as_bytes()))]);
     let text = "it ran once and its outcome was delivered then; it is too large to be kept, so only its digest is here";
-    let object = match outcome.status {
-        Status::Ok => Object::new().text("status", "ok").text("tool", tool).text("message", text),
-        Status::Failed => Object::new()
+    let mut object = Object::new();
+    match outcome.status {
+        Status::Ok => object.text("status", "ok").text("tool", tool).text("message", text),
+        Status::Failed => object
             .text("status", "failed")
             .text("tool", tool)
             .text("error", text)

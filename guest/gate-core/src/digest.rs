@@ -12,20 +12,21 @@ pub struct Fields(Sha256);
 impl Fields {
     /// Starts with a domain tag, so that no two kinds of digest can be confused.
     pub fn new(domain: &str) -> Self {
-        Self(Sha256::new()).field(domain.as_bytes())
+        let mut fields = Self(Sha256::new());
+        fields.field(domain.as_bytes());
+        fields
     }
 
     /// Adds one field: its length as eight bytes, big-endian, then its bytes.
-    #[must_use]
-    pub fn field(mut self, bytes: &[u8]) -> Self {
+    pub fn field(&mut self, bytes: &[u8]) -> &mut Self {
         self.0.update((bytes.len() as u64).to_be_bytes());
         self.0.update(bytes);
         self
     }
 
     /// The digest.
-    pub fn finish(self) -> Sha {
-        self.0.finalize().into()
+    pub fn finish(&mut self) -> Sha {
+        self.0.finalize_reset().into()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Writes JSON objects without white space, keys in the order they are given. Reads nothing.
 
 use crate::canonical::write_string;
+use crate::prose::push_decimal;
 use alloc::string::String;
-use core::fmt::Write;
 
-/// An object under construction.
+/// An object under construction. By reference and not by value, which would copy it at each key.
 pub(crate) struct Object(String);
 
 impl Object {
@@ -22,26 +22,25 @@ impl Object {
     }
 
     /// A string.
-    pub(crate) fn text(mut self, key: &str, value: &str) -> Self {
+    pub(crate) fn text(&mut self, key: &str, value: &str) -> &mut Self {
         write_string(self.key(key), value);
         self
     }
 
     /// A whole number.
-    pub(crate) fn number(mut self, key: &str, value: u64) -> Self {
-        // Writing to a String cannot fail.
-        let _ = write!(self.key(key), "{value}");
+    pub(crate) fn number(&mut self, key: &str, value: u64) -> &mut Self {
+        push_decimal(self.key(key), value, 1);
         self
     }
 
     /// JSON text that is known to be valid.
-    pub(crate) fn raw(mut self, key: &str, value: &str) -> Self {
+    pub(crate) fn raw(&mut self, key: &str, value: &str) -> &mut Self {
         self.key(key).push_str(value);
         self
     }
 
     /// The members of an object that is known to be valid and written without white space.
-    pub(crate) fn members(mut self, object: &str) -> Self {
+    pub(crate) fn members(&mut self, object: &str) -> &mut Self {
         let inner = object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
         if !inner.is_empty() {
             if self.0.len() > 1 {
@@ -52,17 +51,18 @@ impl Object {
         self
     }
 
-    /// What `write` adds where `value` is there.
-    pub(crate) fn option<T>(self, value: Option<T>, write: impl FnOnce(Self, T) -> Self) -> Self {
+    /// A string that may be missing.
+    pub(crate) fn option(&mut self, key: &str, value: Option<&str>) -> &mut Self {
         match value {
-            Some(value) => write(self, value),
+            Some(value) => self.text(key, value),
             None => self,
         }
     }
 
-    pub(crate) fn finish(mut self) -> String {
+    /// The object; what is left is to be dropped.
+    pub(crate) fn finish(&mut self) -> String {
         self.0.push('}');
-        self.0
+        core::mem::take(&mut self.0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The risk model. A level comes from the tool and from the operator, who raises only; there is no third source.
 
-use alloc::format;
+use crate::prose::{fill, say};
 use alloc::string::String;
 
 /// Changes when the meaning of a level or a reason changes.
@@ -45,9 +45,7 @@ impl Level {
             "3" => Some(Self::ApprovalRequired),
             name => Self::ALL.into_iter().find(|level| level.name() == name),
         };
-        found.ok_or_else(|| {
-            String::from("no such level: write safe (0), caution (1), review (2) or approval_required (3)")
-        })
+        found.ok_or_else(|| say("no such level: write safe (0), caution (1), review (2) or approval_required (3)"))
     }
 }
 
@@ -57,10 +55,9 @@ impl Level {
 /// The operator's level is below the declared one.
 pub fn ceiling(declared: Level, operator: Option<Level>) -> Result<Level, String> {
     match operator {
-        Some(level) if level < declared => Err(format!(
-            "a level can be raised, never lowered: the tool declares {}, so {} is refused; raise it or leave it out",
-            declared.name(),
-            level.name()
+        Some(level) if level < declared => Err(fill(
+            "a level can be raised, never lowered: the tool declares %, so % is refused; raise it or leave it out",
+            &[declared.name(), level.name()],
         )),
         Some(level) => Ok(level),
         None => Ok(declared),
@@ -79,10 +76,9 @@ pub fn resolve(
 ) -> Result<Level, String> {
     ceiling(declared, operator)?;
     if let Some(level) = planned.filter(|level| *level > declared) {
-        return Err(format!(
-            "the plan states level {} and the tool declares {} as its most: the tool has to declare what its plans can need",
-            level.name(),
-            declared.name()
+        return Err(fill(
+            "the plan states level % and the tool declares % as its most: the tool has to declare what its plans can need",
+            &[level.name(), declared.name()],
         ));
     }
     let asked = if critical { declared } else { planned.unwrap_or(declared) };

@@ -9,7 +9,7 @@
 //! - [`approvals`] is what people decide: approve, decline, resolve.
 //! - [`confirmation`] is the record of one issued token; [`body`] is how it is stored.
 //! - [`responses`] are the wire shapes, [`answer`] the closed sets of reasons with their advice.
-//! - [`level`] is the risk model: raise only.
+//! - [`level`] is the risk model: raise only. [`prose`] makes sentences.
 #![no_std]
 
 extern crate alloc;
@@ -22,6 +22,7 @@ pub mod confirmation;
 pub mod contract;
 pub mod digest;
 pub mod level;
+pub mod prose;
 pub mod responses;
 pub mod settings;
 pub mod token;

@@ -1,15 +1,15 @@
 //! The wire shapes: one JSON object each, without white space, keys in a fixed order. Agents depend on them.
 
-use crate::answer::{Assurance, Effect, Failure, Rejection};
+use crate::answer::{Assurance, Detail, Effect, Failure, Rejection};
 use crate::calendar::rfc3339;
 use crate::canonical::{self, Limits, write_string};
 use crate::confirmation::Plan;
 use crate::contract::Challenge;
 use crate::json::{self, Object};
 use crate::level::Level;
+use crate::prose::{clause, decimal, fill, say};
 use crate::settings::Millis;
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Every key that any shape uses. A tool's details that use one of them stay whole under `details`, so that no tool can
@@ -55,8 +55,9 @@ pub fn confirmation_required(
         let object = Object::new()
             .text("state", if earlier.completed { "completed" } else { "in_flight" })
             .text("at", &rfc3339(earlier.at))
-            .number("seconds_ago", earlier.ago / 1000);
-        out.push_str(&object.finish());
+            .number("seconds_ago", earlier.ago / 1000)
+            .finish();
+        out.push_str(&object);
     });
     Object::new()
         .text("status", "confirmation_required")
@@ -89,9 +90,9 @@ fn instructions(tool: &str, needs: Assurance, challenge: &Challenge, parameter: 
     } else {
         " An identical call was made a short while ago (see \"recent\"): make sure that this is not the same wish twice."
     };
-    format!(
-        "{person} call {tool} again with exactly the same arguments and {parameter}: \"{token}\". The token works once, for these arguments only, for {}.{recent}",
-        span(challenge.ttl)
+    fill(
+        "% call % again with exactly the same arguments and %: \"%\". The token works once, for these arguments only, for %.%",
+        &[person, &tool, &parameter, token, &span(challenge.ttl), recent],
     )
 }
 
@@ -99,9 +100,9 @@ fn instructions(tool: &str, needs: Assurance, challenge: &Challenge, parameter: 
 fn span(millis: Millis) -> String {
     let seconds = millis / 1000;
     match seconds {
-        60 => "1 minute".to_string(),
-        _ if seconds > 0 && seconds.is_multiple_of(60) => format!("{} minutes", seconds / 60),
-        _ => format!("{seconds} seconds"),
+        60 => say("1 minute"),
+        _ if seconds > 0 && seconds.is_multiple_of(60) => fill("% minutes", &[&decimal(seconds / 60)]),
+        _ => fill("% seconds", &[&decimal(seconds)]),
     }
 }
 
@@ -118,13 +119,14 @@ pub fn ok(
 ) -> Result<String, String> {
     let compact = canonical::compact(details, limits)?;
     let keys = compact.keys.ok_or("the details are no JSON object")?;
-    let object = Object::new().text("status", "ok").text("tool", tool).text("message", message);
-    let object = if keys.iter().any(|key| FIXED_KEYS.contains(&key.as_str())) {
-        object.raw("details", &compact.text)
+    let mut object = Object::new();
+    object.text("status", "ok").text("tool", tool).text("message", message);
+    if keys.iter().any(|key| FIXED_KEYS.contains(&key.as_str())) {
+        object.raw("details", &compact.text);
     } else {
-        object.members(&compact.text)
-    };
-    Ok(object.option(assurance, |object, assurance| object.text("assurance", assurance.name())).finish())
+        object.members(&compact.text);
+    }
+    Ok(object.option("assurance", assurance.map(Assurance::name)).finish())
 }
 
 /// `rejected`: nothing ran, nothing was spent.
@@ -134,20 +136,20 @@ pub fn rejected(tool: &str, rejection: &Rejection) -> String {
         .text("tool", tool)
         .text("error", &rejection.error)
         .text("reason", rejection.reason.name())
-        .option(rejection.detail, |object, detail| object.text("detail", detail.name()))
+        .option("detail", rejection.detail.map(Detail::name))
         .finish()
 }
 
 /// `failed`: it started.
 pub fn failed(tool: &str, failure: Failure, error: &str, effect: Effect, assurance: Option<Assurance>) -> String {
-    let error = error.trim_end_matches(['.', ' ', '\n']);
+    let error = clause(error);
     Object::new()
         .text("status", "failed")
         .text("tool", tool)
-        .text("error", &format!("{error}; {}", effect.advice()))
+        .text("error", &fill("%; %", &[error, effect.advice()]))
         .text("reason", failure.name())
         .text("effect", effect.name())
-        .option(assurance, |object, assurance| object.text("assurance", assurance.name()))
+        .option("assurance", assurance.map(Assurance::name))
         .finish()
 }
 
@@ -187,7 +189,7 @@ pub fn output_schema(details: Option<&str>, limits: &Limits) -> Result<String, S
         }
         definitions = parts.iter().copied().filter(|(key, _)| ["\"$defs\"", "\"definitions\""].contains(key)).collect();
     }
-    let ok = format!(r#"{{"type":"object","properties":{{{properties}}},"required":[{required}]}}"#);
+    let ok = fill(r#"{"type":"object","properties":{%},"required":[%]}"#, &[&properties, &required]);
     let others = [
         (
             "confirmation_required",
@@ -211,13 +213,14 @@ pub fn output_schema(details: Option<&str>, limits: &Limits) -> Result<String, S
         r#",{"type":"object","properties":{"status":{"const":"ok"},"tool":{"type":"string"},"message":{"type":"string"},"details":{"type":"object"},"outcome_digest":{"type":"string"},"outcome_bytes":{"type":"integer"},"assurance":{"type":"string"}},"required":["status","tool","message"],"anyOf":[{"required":["details"]},{"required":["outcome_digest"]}]}"#,
     );
     for (status, properties, required) in others {
-        any.push_str(&format!(
-            r#",{{"type":"object","properties":{{"status":{{"const":"{status}"}},{properties}}},"required":[{required}]}}"#
+        any.push_str(&fill(
+            r#",{"type":"object","properties":{"status":{"const":"%"},%},"required":[%]}"#,
+            &[status, properties, required],
         ));
     }
-    let mut schema = format!(r#"{{"type":"object","anyOf":[{any}]"#);
+    let mut schema = fill(r#"{"type":"object","anyOf":[%]"#, &[&any]);
     for (key, value) in definitions {
-        schema.push_str(&format!(",{key}:{value}"));
+        schema.push_str(&fill(",%:%", &[key, value]));
     }
     schema.push('}');
     Ok(schema)

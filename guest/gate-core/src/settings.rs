@@ -1,7 +1,7 @@
 //! Sizes and times, each named, none switched off by omission.
 
 use crate::canonical;
-use alloc::format;
+use crate::prose::{decimal, fill};
 use alloc::string::String;
 
 /// Milliseconds.
@@ -103,7 +103,10 @@ impl Settings {
         ];
         for (name, value, low, high) in times {
             if !(low..=high).contains(&value) {
-                return Err(format!("{name} is {value} ms: set it between {low} and {high} ms"));
+                return Err(fill(
+                    "% is % ms: set it between % and % ms",
+                    &[name, &decimal(value), &decimal(low), &decimal(high)],
+                ));
             }
         }
         let sizes = [
@@ -120,7 +123,10 @@ impl Settings {
         ];
         for (name, value, high) in sizes {
             if !(1..=high).contains(&value) {
-                return Err(format!("{name} is {value}: set it between 1 and {high}"));
+                return Err(fill(
+                    "% is %: set it between 1 and %",
+                    &[name, &decimal(value.into()), &decimal(high.into())],
+                ));
             }
         }
         Ok(())

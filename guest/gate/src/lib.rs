@@ -15,7 +15,7 @@ mod bindings;
 mod convert;
 mod store;
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use bindings::exports::counterfoil::gate::{approvals, gate, levels, responses};
 use bindings::wasi::{clocks::wall_clock, random::random};
@@ -27,6 +27,7 @@ use rules::answer::{Reason, Rejection};
 use rules::confirmation::{Confirmation, NEVER, Phase};
 use rules::contract::{self, Swept, Verdict};
 use rules::digest::Sha;
+use rules::prose::say;
 use rules::settings::Settings;
 use rules::token::{Random, Token};
 use store::{Lost, Row, Swap};
@@ -52,11 +53,13 @@ fn now() -> u64 {
 /// One handle's randomness. A host that hands out fewer bytes than were asked for is not to be trusted with tokens.
 fn draw() -> Result<Random, gate::GateError> {
     let bytes = random::get_random_bytes(rules::token::RANDOM as u64);
-    bytes.try_into().map_err(|_| misuse("randomness is short: the host has to give as many bytes as are asked for"))
+    bytes
+        .try_into()
+        .map_err(|_| misuse(say("randomness is short: the host has to give as many bytes as are asked for")))
 }
 
-fn misuse(text: impl Into<String>) -> gate::GateError {
-    gate::GateError::Misuse(text.into())
+fn misuse(text: String) -> gate::GateError {
+    gate::GateError::Misuse(text)
 }
 
 fn rejected(value: Rejection) -> gate::GateError {
@@ -127,7 +130,7 @@ impl gate::Guest for Component {
             return Ok(gate::Decision::Reject(rejection(Rejection::new(Reason::MalformedToken))));
         };
         if run == 0 {
-            return Err(misuse("the run has no time: pass how long it may take"));
+            return Err(misuse(say("the run has no time: pass how long it may take")));
         }
         let (settings, key) = (settings(), token.key());
         for _ in 0..ROUNDS {
@@ -136,7 +139,7 @@ impl gate::Guest for Component {
             let row = match contract::verdict(&settings, now, &call, row.as_ref().map(|row| &row.confirmation)) {
                 Verdict::Replay(stored) => return Ok(gate::Decision::Replay(convert::replayed(stored))),
                 Verdict::Reject(reason) => return Ok(gate::Decision::Reject(rejection(reason))),
-                Verdict::Runnable => row.ok_or_else(|| misuse("a row vanished while it was decided"))?,
+                Verdict::Runnable => row.ok_or_else(|| misuse(say("a row vanished while it was decided")))?,
             };
             let (started, permit) = contract::start(now, row.confirmation, draw()?, run);
             match store::replace(&settings, &key, row.version, &started) {
@@ -169,7 +172,7 @@ impl gate::Guest for Component {
     }
 
     fn record(token: String, operation_id: String, outcome: gate::Outcome) -> Result<gate::Recording, gate::GateError> {
-        let token = Token::parse(&token).ok_or_else(|| misuse("no such run: this is no token"))?;
+        let token = Token::parse(&token).ok_or_else(|| misuse(say("no such run: this is no token")))?;
         let (settings, key, outcome) = (settings(), token.key(), convert::outcome_in(outcome));
         let mut told = None;
         change(&key, &mut |stored| {
@@ -177,7 +180,7 @@ impl gate::Guest for Component {
             told = Some(recording);
             Ok(changed)
         })?;
-        let recording = told.ok_or_else(|| misuse("nothing was recorded"))?;
+        let recording = told.ok_or_else(|| misuse(say("nothing was recorded")))?;
         Ok(gate::Recording {
             whole: recording.whole,
             settled_before: recording.settled_before.map(convert::settlement),
@@ -227,13 +230,13 @@ fn decide(
     decide: &dyn Fn(u64, Confirmation) -> Result<Confirmation, String>,
 ) -> Result<(), gate::GateError> {
     const NONE: &str = "no such approval id: list what is pending";
-    let row = store::load_by_approval_id(approval_id)?.ok_or_else(|| misuse(NONE))?;
-    change(&row.key, &mut |stored| decide(now(), stored.ok_or(NONE)?).map(Some)).map(drop)
+    let row = store::load_by_approval_id(approval_id)?.ok_or_else(|| misuse(say(NONE)))?;
+    change(&row.key, &mut |stored| decide(now(), stored.ok_or_else(|| say(NONE))?).map(Some)).map(drop)
 }
 
 impl approvals::Guest for Component {
     fn show(approval_id: String) -> Result<Option<approvals::Item>, gate::GateError> {
-        Ok(store::load_by_approval_id(&approval_id)?.map(|Row { confirmation, .. }| item(&confirmation, now())))
+        Ok(store::load_by_approval_id(&approval_id)?.map(|Row { confirmation, .. }| item(confirmation, now())))
     }
 
     fn list(
@@ -249,7 +252,7 @@ impl approvals::Guest for Component {
         let mut items = Vec::new();
         while items.len() < limit as usize {
             let (rows, last) = store::list(phase, after)?;
-            let rows = rows.iter().filter(|c| phase == Phase::InFlight || !c.is_expired(now));
+            let rows = rows.into_iter().filter(|c| phase == Phase::InFlight || !c.is_expired(now));
             items.extend(rows.map(|c| item(c, now)));
             let Some(last) = last else { break };
             after = Some(last);
@@ -271,7 +274,7 @@ impl approvals::Guest for Component {
     }
 
     fn decode(body: Vec<u8>) -> Result<String, String> {
-        rules::body::decode(&body).map(|c| rules::approvals::describe(&c)).map_err(str::to_string)
+        rules::body::decode(&body).map(|c| rules::approvals::describe(&c)).map_err(say)
     }
 }
 
@@ -327,7 +330,7 @@ impl responses::Guest for Component {
 
 impl levels::Guest for Component {
     fn model_version() -> String {
-        rules::level::MODEL_VERSION.to_string()
+        say(rules::level::MODEL_VERSION)
     }
 
     fn ceiling(declared: gate::Level, operator: Option<gate::Level>) -> Result<gate::Level, String> {
@@ -348,6 +351,6 @@ impl levels::Guest for Component {
     }
 
     fn name(at: gate::Level) -> String {
-        level(at).name().to_string()
+        say(level(at).name())
     }
 }

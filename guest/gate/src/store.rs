@@ -1,7 +1,6 @@
 //! The store as `gate-core` speaks of it. Reads and writes rows; decides nothing.
 
 use crate::bindings::counterfoil::gate::store as wit;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use counterfoil_gate_core::answer::{Reason, Rejection};
@@ -9,6 +8,7 @@ use counterfoil_gate_core::body;
 use counterfoil_gate_core::confirmation::{Confirmation, Index, Phase};
 use counterfoil_gate_core::contract::Found;
 use counterfoil_gate_core::digest::Sha;
+use counterfoil_gate_core::prose::fill;
 use counterfoil_gate_core::settings::Settings;
 
 /// Rows of a page: with the largest bodies still well within memory.
@@ -35,7 +35,7 @@ impl Lost {
     pub fn rejection(&self) -> Rejection {
         match self {
             Self::Unreachable(what) => {
-                Rejection::because(Reason::Unavailable, &format!("the store did not answer: {what}"))
+                Rejection::because(Reason::Unavailable, &fill("the store did not answer: %", &[what]))
             }
             Self::Damaged(what) => Rejection::because(Reason::Unavailable, what),
             Self::Full(what) => Rejection::because(Reason::TooManyPending, what),

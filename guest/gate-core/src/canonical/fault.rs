@@ -1,19 +1,27 @@
 //! What can be wrong with a text, and the sentence that says so. No sentence holds more of the text than a short key.
 
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::boxed::Box;
+use alloc::string::String;
 
 use super::Limits;
 use super::reader::Rules;
+use super::text::TOKEN_PREFIX;
+use crate::digest::hex;
+use crate::prose::{decimal, fill, say};
 
 /// What is wrong, and where in the text.
 #[derive(Debug)]
 pub(super) struct Fault {
-    pub(super) at: usize,
-    pub(super) what: What,
+    at: usize,
+    what: What,
+    /// Of a duplicate: the key, where it is short and plain.
+    key: Option<String>,
 }
 
-#[derive(Debug)]
+/// Stops the reader. In a box, so that the many places that can find a fault return one word.
+pub(super) type Stop = Box<Fault>;
+
+#[derive(Clone, Copy, Debug)]
 pub(super) enum What {
     TooLong {
         bytes: usize,
@@ -42,87 +50,112 @@ pub(super) enum What {
     },
     Exponent,
     ExponentCanonical,
-    Control(u8),
+    Control {
+        byte: usize,
+    },
     Escape,
     LoneSurrogate,
-    /// With the key, where it is short and plain.
-    Duplicate(Option<String>),
+    Duplicate,
     Token,
     /// The reader contradicts itself: refuse.
     Defect,
 }
 
 impl Fault {
-    pub(super) fn new(at: usize, what: What) -> Self {
-        Self { at, what }
+    #[cold]
+    #[inline(never)]
+    pub(super) fn new(at: usize, what: What) -> Stop {
+        Box::new(Self { at, what, key: None })
+    }
+
+    /// A key that is in its object a second time.
+    pub(super) fn duplicate(at: usize, key: &str) -> Stop {
+        let mut stop = Self::new(at, What::Duplicate);
+        stop.key = plain_key(key);
+        stop
     }
 
     pub(super) fn text(&self, limits: &Limits, rules: Rules<'_>) -> String {
         const STRICT: &str = "send strict JSON (RFC 8259)";
-        let at = self.at;
-        let Limits { max_bytes, max_depth, max_number, max_exponent } = limits;
-        match &self.what {
-            What::TooLong { bytes } => format!("the arguments are {bytes} bytes long: at most {max_bytes} are allowed"),
-            What::TooLongCanonical { bytes } => {
-                format!("the arguments are {bytes} bytes long in canonical form: at most {max_bytes} are allowed")
+        let number = |number: usize| decimal(number as u64);
+        let at = number(self.at);
+        let bytes = decimal(limits.max_bytes.into());
+        let characters = decimal(limits.max_number.into());
+        let exponent = decimal(limits.max_exponent.into());
+        let expected = |what| fill("% is expected at byte %: %", &[what, &at, STRICT]);
+        let here = |sentence| fill(sentence, &[&at]);
+        match self.what {
+            What::TooLong { bytes: sent } => {
+                fill("the arguments are % bytes long: at most % are allowed", &[&number(sent), &bytes])
             }
-            What::Empty => match rules {
-                Rules::Arguments { .. } => "the text is empty: send {} for no arguments".to_string(),
-                Rules::AsSent => "the text is empty: send one JSON value".to_string(),
+            What::TooLongCanonical { bytes: written } => fill(
+                "the arguments are % bytes long in canonical form: at most % are allowed",
+                &[&number(written), &bytes],
+            ),
+            What::Empty => say(match rules {
+                Rules::Arguments { .. } => "the text is empty: send {} for no arguments",
+                Rules::AsSent => "the text is empty: send one JSON value",
+            }),
+            What::ByteOrderMark => here("byte order mark at byte %: send the text without it"),
+            What::NotAnObject => here("no object at byte %: send one JSON object, or null for no arguments"),
+            What::End => here("the text ends too early, at byte %: send the whole JSON text"),
+            What::ValueExpected => expected("a value"),
+            What::KeyExpected => expected("a key in double quotes"),
+            What::ColonExpected => expected("a colon"),
+            What::CommaOrBraceExpected => expected("a comma or }"),
+            What::CommaOrBracketExpected => expected("a comma or ]"),
+            What::TextBehind => here("text behind the value at byte %: send one JSON value and nothing else"),
+            What::TooDeep => {
+                fill("nested more than % deep at byte %: send it flatter", &[&decimal(limits.max_depth.into()), &at])
+            }
+            What::DigitExpected => expected("a digit"),
+            What::LeadingZero => here("a number starts with a spare zero at byte %: send it without"),
+            What::NumberTooLong { characters: sent } => {
+                fill("the number at byte % has % characters: at most % are allowed", &[&at, &number(sent), &characters])
+            }
+            What::NumberTooLongCanonical { characters: written } => fill(
+                "the number at byte % has % characters in canonical form: at most % are allowed",
+                &[&at, &number(written), &characters],
+            ),
+            What::Exponent => fill(
+                "the number at byte % has an exponent beyond %: send a number of less magnitude",
+                &[&at, &exponent],
+            ),
+            What::ExponentCanonical => fill(
+                "the number at byte % has an exponent beyond % in canonical form: send a number of less magnitude",
+                &[&at, &exponent],
+            ),
+            What::Control { byte } => {
+                fill("a control character in a string at byte %: write it as \\u00%", &[&at, &hex(&[byte as u8])])
+            }
+            What::Escape => here(
+                "an unknown escape at byte %: use \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\u and four hexadecimal digits",
+            ),
+            What::LoneSurrogate => here("a lone surrogate at byte %: send the whole character"),
+            What::Duplicate => match &self.key {
+                Some(key) => {
+                    fill("the key \"%\" is in its object a second time at byte %: send each key once", &[key, &at])
+                }
+                None => here("the key at byte % is in its object a second time: send each key once"),
             },
-            What::ByteOrderMark => format!("byte order mark at byte {at}: send the text without it"),
-            What::NotAnObject => format!("no object at byte {at}: send one JSON object, or null for no arguments"),
-            What::End => format!("the text ends too early, at byte {at}: send the whole JSON text"),
-            What::ValueExpected => format!("a value is expected at byte {at}: {STRICT}"),
-            What::KeyExpected => format!("a key in double quotes is expected at byte {at}: {STRICT}"),
-            What::ColonExpected => format!("a colon is expected at byte {at}: {STRICT}"),
-            What::CommaOrBraceExpected => format!("a comma or }} is expected at byte {at}: {STRICT}"),
-            What::CommaOrBracketExpected => format!("a comma or ] is expected at byte {at}: {STRICT}"),
-            What::TextBehind => format!("text behind the value at byte {at}: send one JSON value and nothing else"),
-            What::TooDeep => format!("nested more than {max_depth} deep at byte {at}: send it flatter"),
-            What::DigitExpected => format!("a digit is expected at byte {at}: {STRICT}"),
-            What::LeadingZero => format!("a number starts with a spare zero at byte {at}: send it without"),
-            What::NumberTooLong { characters } => {
-                format!("the number at byte {at} has {characters} characters: at most {max_number} are allowed")
-            }
-            What::NumberTooLongCanonical { characters } => format!(
-                "the number at byte {at} has {characters} characters in canonical form: at most {max_number} are allowed"
-            ),
-            What::Exponent => {
-                format!(
-                    "the number at byte {at} has an exponent beyond {max_exponent}: send a number of less magnitude"
-                )
-            }
-            What::ExponentCanonical => format!(
-                "the number at byte {at} has an exponent beyond {max_exponent} in canonical form: send a number of less magnitude"
-            ),
-            What::Control(byte) => format!("a control character in a string at byte {at}: write it as \\u{byte:04x}"),
-            What::Escape => format!(
-                "an unknown escape at byte {at}: use \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\u and four hexadecimal digits"
-            ),
-            What::LoneSurrogate => format!("a lone surrogate at byte {at}: send the whole character"),
-            What::Duplicate(Some(key)) => {
-                format!("the key \"{key}\" is in its object a second time at byte {at}: send each key once")
-            }
-            What::Duplicate(None) => {
-                format!("the key at byte {at} is in its object a second time: send each key once")
-            }
             What::Token => match rules {
                 Rules::Arguments { confirm: Some(name) } => {
-                    format!("a token in the text at byte {at}: a token belongs only in {name}, at top level")
+                    fill("a token in the text at byte %: a token belongs only in %, at top level", &[&at, name])
                 }
-                _ => format!("a token in the text at byte {at}: it does not belong there"),
+                _ => here("a token in the text at byte %: it does not belong there"),
             },
-            What::Defect => format!("the reader could not go on at byte {at}: report this text to its makers"),
+            What::Defect => here("the reader could not go on at byte %: report this text to its makers"),
         }
     }
 }
 
 /// A key for a sentence, where it is short, plain and nothing of a token.
-pub(super) fn plain_key(key: &str) -> Option<String> {
+fn plain_key(key: &str) -> Option<String> {
     let plain = |byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    let shown = key.len() <= 64 && key.bytes().all(plain) && !key.contains(super::text::TOKEN_PREFIX);
-    shown.then(|| key.to_string())
+    let shown = key.len() <= 64
+        && key.bytes().all(plain)
+        && !key.as_bytes().windows(TOKEN_PREFIX.len()).any(|part| part == TOKEN_PREFIX.as_bytes());
+    shown.then(|| say(key))
 }
 
 /// What was given as the confirm parameter.
@@ -138,6 +171,9 @@ impl Malformed {
             Self::NotAString => "is no string",
             Self::NotAToken => "holds no token",
         };
-        format!("{confirm_parameter} {what}: pass the token exactly as it was given, or leave it out for a new preview")
+        fill(
+            "% %: pass the token exactly as it was given, or leave it out for a new preview",
+            &[confirm_parameter, what],
+        )
     }
 }

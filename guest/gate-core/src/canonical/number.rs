@@ -1,11 +1,11 @@
 //! Numbers: the exact decimal value that was sent, in the layout of ECMAScript's `Number::toString`.
 
 use alloc::string::String;
-use core::fmt::Write;
 use core::ops::Range;
 
 use super::Limits;
-use super::fault::{Fault, What};
+use super::fault::{Fault, Stop, What};
+use crate::prose::push_decimal;
 
 /// Up to this many digits before the point a number is written without an exponent (ECMA-262, `Number::toString`).
 const PLAIN_DIGITS: i64 = 21;
@@ -39,7 +39,7 @@ pub(super) fn plain_integer(bytes: &[u8], start: usize, limits: &Limits) -> Opti
 }
 
 /// Reads the number at `start`, within the limits as it is spelled.
-pub(super) fn read(bytes: &[u8], start: usize, limits: &Limits) -> Result<Number, Fault> {
+pub(super) fn read(bytes: &[u8], start: usize, limits: &Limits) -> Result<Number, Stop> {
     let at = |place: usize| bytes.get(place).copied();
     let negative = at(start) == Some(b'-');
     let whole = digits(bytes, start + usize::from(negative))?;
@@ -73,7 +73,7 @@ pub(super) fn read(bytes: &[u8], start: usize, limits: &Limits) -> Result<Number
 }
 
 /// One or more digits at `from`.
-fn digits(bytes: &[u8], from: usize) -> Result<Range<usize>, Fault> {
+fn digits(bytes: &[u8], from: usize) -> Result<Range<usize>, Stop> {
     let rest = bytes.get(from..).unwrap_or_default();
     match rest.iter().take_while(|byte| byte.is_ascii_digit()).count() {
         0 if rest.is_empty() => Err(Fault::new(bytes.len(), What::End)),
@@ -84,22 +84,17 @@ fn digits(bytes: &[u8], from: usize) -> Result<Range<usize>, Fault> {
 
 impl Number {
     /// Appends the canonical form. `digits` is room for work.
-    pub(super) fn write(
-        &self,
-        text: &str,
-        limits: &Limits,
-        digits: &mut String,
-        out: &mut String,
-    ) -> Result<(), Fault> {
+    pub(super) fn write(&self, text: &str, limits: &Limits, digits: &mut String, out: &mut String) -> Result<(), Stop> {
         let defect = || Fault::new(self.start, What::Defect);
         digits.clear();
         digits.push_str(text.get(self.whole.clone()).ok_or_else(defect)?);
         digits.push_str(text.get(self.fraction.clone()).ok_or_else(defect)?);
-        let significant = digits.trim_start_matches('0');
+        let zeros = digits.bytes().take_while(|&digit| digit == b'0').count();
+        let significant = digits.get(zeros..).ok_or_else(defect)?;
         // The value is 0.significant times ten to the power of `point`.
-        let leading_zeros = (digits.len() - significant.len()) as i64;
-        let point = self.whole.len() as i64 - leading_zeros + self.exponent.unwrap_or(0);
-        let significant = significant.trim_end_matches('0');
+        let point = self.whole.len() as i64 - zeros as i64 + self.exponent.unwrap_or(0);
+        let spare = significant.bytes().rev().take_while(|&digit| digit == b'0').count();
+        let significant = significant.get(..significant.len() - spare).ok_or_else(defect)?;
 
         let start = out.len();
         let exponent = layout(significant, point, self.negative, out).ok_or_else(defect)?;
@@ -132,7 +127,8 @@ fn layout(digits: &str, point: i64, negative: bool, out: &mut String) -> Option<
             out.push('.');
             out.push_str(rest);
         }
-        write!(out, "e{:+}", point - 1).ok()?;
+        out.push_str(if point > 0 { "e+" } else { "e-" });
+        push_decimal(out, (point - 1).unsigned_abs(), 1);
         return Some(point - 1);
     }
     if point <= 0 {

@@ -4,14 +4,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use super::fault::{Fault, What, plain_key};
+use super::fault::{Fault, Stop};
 
 /// Where an unescaped key is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// In the unescaped keys; else in the draft, where it is spelled as it is.
+    /// In the unescaped keys; else in the text that was sent, where it is spelled as it is.
     pub(super) unescaped: bool,
 }
 
@@ -26,7 +26,8 @@ struct Member {
     at: usize,
 }
 
-/// An object whose members came out of order: where its inside is in the draft, and its members in order.
+/// An object whose members came out of order, or may still do so: where its inside is in the draft, and its members in
+/// order, of which there are none until it closes.
 #[derive(Debug)]
 struct Shuffled {
     start: usize,
@@ -49,6 +50,7 @@ pub(super) struct Members {
     open: Vec<Member>,
     /// Of the shuffled objects that are closed, in order.
     sorted: Vec<Member>,
+    /// In the order in which they start: an object has its place from when it opens, and loses it if it stays in order.
     shuffled: Vec<Shuffled>,
     /// Keys that were spelled with escapes.
     pub(super) unescaped: String,
@@ -60,55 +62,70 @@ impl Members {
         self.open.len()
     }
 
-    pub(super) fn key<'a>(&'a self, draft: &'a str, key: Key) -> &'a str {
-        key_in(draft, &self.unescaped, key)
+    pub(super) fn key<'a>(&'a self, text: &'a str, key: Key) -> &'a str {
+        key_in(text, &self.unescaped, key)
     }
 
     /// The keys from `first` on, as they came.
-    pub(super) fn keys(&self, first: usize, draft: &str) -> Vec<String> {
+    pub(super) fn keys(&self, first: usize, text: &str) -> Vec<String> {
         let members = self.open.get(first..).unwrap_or_default();
-        members.iter().map(|member| self.key(draft, member.key).into()).collect()
+        members.iter().map(|member| self.key(text, member.key).into()).collect()
     }
 
     /// Adds a member to the object whose first member is `first`: its place in the draft, its key, and where that is in
     /// the text. Returns whether its key comes behind the one before.
-    pub(super) fn push(&mut self, first: usize, start: usize, key: Key, at: usize, draft: &str) -> bool {
+    pub(super) fn push(&mut self, first: usize, start: usize, key: Key, at: usize, text: &str) -> bool {
         let before = self.open.get(first..).and_then(<[Member]>::last);
-        let ordered = before.is_none_or(|before| compare(self.key(draft, before.key), self.key(draft, key)).is_lt());
+        let ordered = before.is_none_or(|before| compare(self.key(text, before.key), self.key(text, key)).is_lt());
         self.open.push(Member { start, end: 0, key, at });
         ordered
     }
 
-    /// Forgets the members of an object that closes.
-    pub(super) fn close(&mut self, first: usize) {
-        self.open.truncate(first);
+    /// An object opens, with its inside at `start`. Returns its place among the shuffled ones.
+    pub(super) fn open(&mut self, start: usize) -> usize {
+        self.shuffled.push(Shuffled { start, end: 0, first: 0, last: 0 });
+        self.shuffled.len() - 1
     }
 
-    /// Sorts the members of an object that is about to close at the end of the draft, and refuses keys that are there
-    /// twice. `inside`: where the inside of the object starts in the draft. `keep`: for [`arrange`](Self::arrange).
-    pub(super) fn sort(&mut self, first: usize, inside: usize, draft: &str, keep: bool) -> Result<(), Fault> {
+    /// Forgets the members of an object that closes; its place too, if nothing shuffled is in or behind it.
+    pub(super) fn close(&mut self, first: usize, place: usize) {
+        self.open.truncate(first);
+        if self.shuffled.len() == place + 1 {
+            self.shuffled.pop_if(|object| object.last == 0);
+        }
+    }
+
+    /// Sorts the members of an object that is about to close, with its inside ending at `inside` in the draft, and refuses
+    /// keys that are there twice. `place`: as [`open`](Self::open) gave it. `keep`: for [`arrange`](Self::arrange).
+    pub(super) fn sort(
+        &mut self,
+        first: usize,
+        place: usize,
+        inside: usize,
+        text: &str,
+        keep: bool,
+    ) -> Result<(), Stop> {
         let unescaped = &self.unescaped;
-        let key = |member: &Member| key_in(draft, unescaped, member.key);
+        let key = |member: &Member| key_in(text, unescaped, member.key);
         let members = self.open.get_mut(first..).unwrap_or_default();
-        let mut end = draft.len();
+        let mut end = inside;
         for member in members.iter_mut().rev() {
             member.end = end;
             // The comma between this one and the one before is of neither.
             end = member.start.saturating_sub(1);
         }
-        members.sort_unstable_by(|a, b| compare(key(a), key(b)).then(a.start.cmp(&b.start)));
+        merge_sort(members, |a, b| compare(key(a), key(b)).is_lt());
         for pair in members.windows(2) {
             if let [a, b] = pair
                 && key(a) == key(b)
             {
-                return Err(Fault::new(b.at, What::Duplicate(plain_key(key(b)))));
+                return Err(Fault::duplicate(b.at, key(b)));
             }
         }
-        if keep {
+        if keep && let Some(object) = self.shuffled.get_mut(place) {
             let before = self.sorted.len();
             self.sorted.extend_from_slice(members);
-            let last = self.sorted.len();
-            self.shuffled.push(Shuffled { start: inside, end: draft.len(), first: before, last });
+            (object.first, object.last, object.end) = (before, self.sorted.len(), inside);
         }
         Ok(())
     }
@@ -126,10 +143,10 @@ impl Members {
     /// Copies the draft with the members of the shuffled objects in order. Every byte is copied once, however deep the
     /// objects are nested. None: the ranges contradict each other.
     pub(super) fn arrange(&mut self, draft: String) -> Option<String> {
+        self.shuffled.retain(|object| object.last > 0);
         if self.shuffled.is_empty() {
             return Some(draft);
         }
-        self.shuffled.sort_unstable_by_key(|object| object.start);
         let mut out = String::with_capacity(draft.len());
         let mut open = Vec::<Open>::new();
         // The part of the draft that comes next.
@@ -168,9 +185,33 @@ struct Open {
     behind: (usize, usize),
 }
 
-fn key_in<'a>(draft: &'a str, unescaped: &'a str, key: Key) -> &'a str {
-    let text = if key.unescaped { unescaped } else { draft };
-    text.get(key.start..key.end).unwrap_or_default()
+/// Sorts; equal ones stay as they are. The standard library's sorts are faster and seven kilobytes.
+fn merge_sort(members: &mut [Member], before: impl Fn(&Member, &Member) -> bool) {
+    let mut merged = Vec::with_capacity(members.len());
+    let mut width = 1;
+    while width < members.len() {
+        for pair in members.chunks(2 * width) {
+            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
+            loop {
+                let from = match (left, right) {
+                    ([a, ..], [b, ..]) if before(b, a) => &mut right,
+                    ([_, ..], _) => &mut left,
+                    _ => &mut right,
+                };
+                let Some((next, rest)) = from.split_first() else { break };
+                merged.push(*next);
+                *from = rest;
+            }
+        }
+        members.copy_from_slice(&merged);
+        merged.clear();
+        width *= 2;
+    }
+}
+
+fn key_in<'a>(text: &'a str, unescaped: &'a str, key: Key) -> &'a str {
+    let spelled = if key.unescaped { unescaped } else { text };
+    spelled.get(key.start..key.end).unwrap_or_default()
 }
 
 /// Compares two keys by their UTF-16 code units.

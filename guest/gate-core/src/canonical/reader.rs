@@ -1,12 +1,15 @@
 //! The one pass. Nothing here calls itself: nesting is a list of open frames, bounded by the depth limit.
 //!
+//! What needs no change is not copied piece by piece: it waits in the text until something else has to be written, and a
+//! text that is canonical already is copied once, whole.
+//!
 //! The draft is the canonical text with the members of each object in the order in which they came. A key that comes out
 //! of order marks its object, whose members are sorted when it closes; at the end one copy puts them all into order.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::fault::{Fault, Malformed, What, plain_key};
+use super::fault::{Fault, Malformed, Stop, What};
 use super::order::{Key, Mark, Members};
 use super::{Limits, is_token, number, text};
 
@@ -40,10 +43,10 @@ pub(super) struct Output {
 #[derive(Debug)]
 struct Frame {
     object: bool,
-    /// Where its inside starts in the draft.
-    start: usize,
     /// Its first member.
     first: usize,
+    /// Its place among the shuffled objects, should it become one.
+    place: usize,
     /// Whether each key so far came behind the one before.
     ordered: bool,
 }
@@ -55,6 +58,8 @@ pub(super) struct Reader<'a> {
     rules: Rules<'a>,
     limits: &'a Limits,
     draft: String,
+    /// From here to `at` the text belongs to the draft as it stands and is not in it yet.
+    waiting: usize,
     frames: Vec<Frame>,
     members: Members,
     /// Room for a number's digits.
@@ -76,6 +81,7 @@ impl<'a> Reader<'a> {
             rules,
             limits,
             draft: String::new(),
+            waiting: 0,
             frames: Vec::new(),
             members: Members::default(),
             digits: String::new(),
@@ -87,14 +93,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn run(mut self) -> Result<Output, Fault> {
+    pub(super) fn run(mut self) -> Result<Output, Stop> {
         self.start()?;
+        self.values()?;
+        self.finish()
+    }
+
+    /// The pass itself. By reference, so that its many exits have nothing to drop.
+    fn values(&mut self) -> Result<(), Stop> {
         'value: loop {
             match self.significant() {
                 Some(b'{') => {
                     self.open(true)?;
+                    let place = self.place();
                     if self.significant() != Some(b'}') {
-                        self.key()?;
+                        self.key(place)?;
                         continue 'value;
                     }
                     self.close()?;
@@ -116,7 +129,7 @@ impl<'a> Reader<'a> {
             }
             // A value is complete: what may follow depends on what it is in.
             loop {
-                let Some(frame) = self.frames.last() else { return self.finish() };
+                let Some(frame) = self.frames.last() else { return Ok(()) };
                 let object = frame.object;
                 if self.frames.len() == 1
                     && let Some((draft, mark)) = self.confirming.take()
@@ -125,12 +138,13 @@ impl<'a> Reader<'a> {
                 }
                 match self.significant() {
                     Some(b',') if object => {
-                        self.at += 1;
-                        self.key()?;
+                        let place = self.place();
+                        self.comma();
+                        self.key(place)?;
                         continue 'value;
                     }
                     Some(b',') => {
-                        self.step(',');
+                        self.at += 1;
                         continue 'value;
                     }
                     Some(b'}') if object => self.close()?,
@@ -144,7 +158,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What can be said of the text before anything is read.
-    fn start(&mut self) -> Result<(), Fault> {
+    fn start(&mut self) -> Result<(), Stop> {
         let bytes = self.bytes.len();
         let arguments = matches!(self.rules, Rules::Arguments { .. });
         if arguments && bytes > self.limits.max_bytes as usize {
@@ -164,10 +178,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Output, Fault> {
+    fn finish(mut self) -> Result<Output, Stop> {
         if self.significant().is_some() {
             return Err(self.fault(What::TextBehind));
         }
+        self.flush();
         let mut text = self.members.arrange(self.draft).ok_or(Fault::new(self.at, What::Defect))?;
         if matches!(self.rules, Rules::Arguments { .. }) {
             if text == "null" {
@@ -181,7 +196,7 @@ impl<'a> Reader<'a> {
         Ok(Output { text, token: self.token, malformed: self.malformed, keys: self.keys })
     }
 
-    fn fault(&self, what: What) -> Fault {
+    fn fault(&self, what: What) -> Stop {
         Fault::new(self.at, what)
     }
 
@@ -189,72 +204,89 @@ impl<'a> Reader<'a> {
     fn significant(&mut self) -> Option<u8> {
         loop {
             match self.bytes.get(self.at) {
-                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                Some(b' ' | b'\t' | b'\n' | b'\r') => self.skip(1),
                 byte => return byte.copied(),
             }
         }
     }
 
-    /// Copies the next `length` bytes of the text.
-    fn copy(&mut self, length: usize) -> Result<&'a str, Fault> {
-        let part = self.text.get(self.at..self.at + length).ok_or_else(|| self.fault(What::Defect))?;
-        self.draft.push_str(part);
+    /// Where in the draft the next byte belongs.
+    fn place(&self) -> usize {
+        self.draft.len() + (self.at - self.waiting)
+    }
+
+    /// Copies what waits.
+    fn flush(&mut self) {
+        if self.waiting < self.at {
+            self.draft.push_str(self.text.get(self.waiting..self.at).unwrap_or_default());
+            self.waiting = self.at;
+        }
+    }
+
+    /// Passes bytes of the text that do not belong to the draft, or not as they stand.
+    fn skip(&mut self, length: usize) {
+        self.flush();
         self.at += length;
-        Ok(part)
+        self.waiting = self.at;
     }
 
-    /// Copies the next byte of the text, which is this character.
-    fn step(&mut self, character: char) {
-        self.draft.push(character);
-        self.at += 1;
+    /// Cuts the draft; what waits is gone as well.
+    fn cut(&mut self, place: usize) {
+        self.flush();
+        self.draft.truncate(place);
     }
 
-    fn word(&mut self, word: &str) -> Result<(), Fault> {
+    fn word(&mut self, word: &str) -> Result<(), Stop> {
         if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes())) {
             return Err(self.fault(What::ValueExpected));
         }
-        self.copy(word.len())?;
+        self.at += word.len();
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), Fault> {
+    fn number(&mut self) -> Result<(), Stop> {
         if let Some(length) = number::plain_integer(self.bytes, self.at, self.limits) {
-            self.copy(length)?;
+            self.at += length;
             return Ok(());
         }
         let number = number::read(self.bytes, self.at, self.limits)?;
         if matches!(self.rules, Rules::AsSent) {
-            self.copy(number.end - number.start)?;
+            self.at = number.end;
             return Ok(());
         }
-        self.at = number.end;
+        self.skip(number.end - number.start);
         number.write(self.text, self.limits, &mut self.digits, &mut self.draft)
     }
 
-    fn string_value(&mut self) -> Result<(), Fault> {
-        let (at, start) = (self.at, self.draft.len());
+    fn string_value(&mut self) -> Result<(), Stop> {
+        let (at, start) = (self.at, self.place());
         self.string(false)?;
         self.refuse_token(at, start)
     }
 
     /// Refuses a token in the literal that was just written, unless this is the place for one.
-    fn refuse_token(&self, at: usize, start: usize) -> Result<(), Fault> {
+    fn refuse_token(&mut self, at: usize, start: usize) -> Result<(), Stop> {
         if matches!(self.rules, Rules::AsSent) || self.confirming.is_some() {
             return Ok(());
         }
-        let literal = self.draft.as_bytes().get(start..).unwrap_or_default();
-        if text::contains_token(literal) { Err(Fault::new(at, What::Token)) } else { Ok(()) }
+        let literal = if start < self.draft.len() {
+            self.flush();
+            self.draft.as_bytes().get(start..)
+        } else {
+            self.bytes.get(at..self.at)
+        };
+        if text::contains_token(literal.unwrap_or_default()) { Err(Fault::new(at, What::Token)) } else { Ok(()) }
     }
 
     /// Reads a string and writes it to the draft; a key that has escapes also to the unescaped keys.
-    fn string(&mut self, is_key: bool) -> Result<Key, Fault> {
-        let start = self.draft.len() + 1;
-        let run = text::plain_run(self.bytes, self.at + 1);
-        if self.bytes.get(self.at + 1 + run) == Some(&b'"') {
-            self.copy(run + 2)?;
+    fn string(&mut self, is_key: bool) -> Result<Key, Stop> {
+        let start = self.at + 1;
+        let run = text::plain_run(self.bytes, start);
+        self.at = start + run;
+        if self.bytes.get(self.at) == Some(&b'"') {
+            self.at += 1;
             return Ok(Key { start, end: start + run, unescaped: false });
         }
-        self.copy(run + 1)?;
         let mut key = Key { start, end: 0, unescaped: false };
         loop {
             match self.bytes.get(self.at) {
@@ -263,68 +295,69 @@ impl<'a> Reader<'a> {
                     let (character, length) = text::read_escape(self.bytes, self.at)?;
                     if is_key {
                         if !key.unescaped {
-                            let before = self.draft.get(start..).unwrap_or_default();
+                            let before = self.text.get(start..self.at).unwrap_or_default();
                             key = Key { start: self.members.unescaped.len(), end: 0, unescaped: true };
                             self.members.unescaped.push_str(before);
                         }
                         self.members.unescaped.push(character);
                     }
                     if matches!(self.rules, Rules::AsSent) {
-                        self.copy(length)?;
-                    } else {
-                        text::write_character(&mut self.draft, character);
                         self.at += length;
+                    } else {
+                        self.skip(length);
+                        text::write_character(&mut self.draft, character);
                     }
                 }
-                Some(&control) => return Err(self.fault(What::Control(control))),
+                Some(&byte) => return Err(self.fault(What::Control { byte: byte.into() })),
                 None => return Err(self.fault(What::End)),
             }
-            let run = self.copy(text::plain_run(self.bytes, self.at))?;
+            let run = self.at;
+            self.at += text::plain_run(self.bytes, run);
             if key.unescaped {
-                self.members.unescaped.push_str(run);
+                self.members.unescaped.push_str(self.text.get(run..self.at).unwrap_or_default());
             }
         }
-        key.end = if key.unescaped { self.members.unescaped.len() } else { self.draft.len() };
-        self.step('"');
+        key.end = if key.unescaped { self.members.unescaped.len() } else { self.at };
+        self.at += 1;
         Ok(key)
     }
 
-    /// Reads a key and its colon.
-    fn key(&mut self) -> Result<(), Fault> {
+    /// Passes the comma behind a member. It is not for the draft where the only members so far were taken out.
+    fn comma(&mut self) {
+        let first = self.frames.last().map_or(0, |frame| frame.first);
+        if self.members.next() > first { self.at += 1 } else { self.skip(1) }
+    }
+
+    /// Reads a key and its colon. `place`: where the draft ended before it and its comma.
+    fn key(&mut self, place: usize) -> Result<(), Stop> {
         match self.significant() {
             Some(b'"') => {}
             Some(_) => return Err(self.fault(What::KeyExpected)),
             None => return Err(self.fault(What::End)),
         }
         let first = self.frames.last().map_or(0, |frame| frame.first);
-        let draft = self.draft.len();
-        if self.members.next() > first {
-            self.draft.push(',');
-        }
-        let (at, start) = (self.at, self.draft.len());
+        let (at, start) = (self.at, self.place());
         let key = self.string(true)?;
-        let name = self.members.key(&self.draft, key);
+        let name = self.members.key(self.text, key);
         if self.frames.len() == 1 && self.rules.confirm() == Some(name) {
             if self.confirmed {
-                return Err(Fault::new(at, What::Duplicate(plain_key(name))));
+                return Err(Fault::duplicate(at, name));
             }
             self.colon()?;
-            self.draft.truncate(draft);
-            self.confirming = Some((draft, self.members.mark()));
+            self.cut(place);
+            self.confirming = Some((place, self.members.mark()));
             self.confirmed = true;
             return Ok(());
         }
         self.refuse_token(at, start)?;
-        let ordered = self.members.push(first, start, key, at, &self.draft);
+        let ordered = self.members.push(first, start, key, at, self.text);
         if let Some(frame) = self.frames.last_mut() {
             frame.ordered &= ordered;
         }
-        self.colon()?;
-        self.draft.push(':');
-        Ok(())
+        self.colon()
     }
 
-    fn colon(&mut self) -> Result<(), Fault> {
+    fn colon(&mut self) -> Result<(), Stop> {
         match self.significant() {
             Some(b':') => self.at += 1,
             Some(_) => return Err(self.fault(What::ColonExpected)),
@@ -333,33 +366,35 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn open(&mut self, object: bool) -> Result<(), Fault> {
+    fn open(&mut self, object: bool) -> Result<(), Stop> {
         if self.frames.len() >= self.limits.max_depth as usize {
             return Err(self.fault(What::TooDeep));
         }
-        self.step(if object { '{' } else { '[' });
-        self.frames.push(Frame { object, start: self.draft.len(), first: self.members.next(), ordered: true });
+        self.at += 1;
+        let place = if object { self.members.open(self.place()) } else { 0 };
+        self.frames.push(Frame { object, first: self.members.next(), place, ordered: true });
         Ok(())
     }
 
-    fn close(&mut self) -> Result<(), Fault> {
+    fn close(&mut self) -> Result<(), Stop> {
         let Some(frame) = self.frames.pop() else { return Err(self.fault(What::Defect)) };
         if frame.object {
             let as_sent = matches!(self.rules, Rules::AsSent);
             if as_sent && self.frames.is_empty() {
-                self.keys = Some(self.members.keys(frame.first, &self.draft));
+                self.keys = Some(self.members.keys(frame.first, self.text));
             }
             if !frame.ordered {
-                self.members.sort(frame.first, frame.start, &self.draft, !as_sent)?;
+                self.members.sort(frame.first, frame.place, self.place(), self.text, !as_sent)?;
             }
-            self.members.close(frame.first);
+            self.members.close(frame.first, frame.place);
         }
-        self.step(if frame.object { '}' } else { ']' });
+        self.at += 1;
         Ok(())
     }
 
     /// Takes the confirm parameter's value off the end of the draft and judges it.
     fn take_confirm_parameter(&mut self, draft: usize, mark: &Mark) {
+        self.flush();
         let literal = self.draft.get(draft..).unwrap_or_default();
         match literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
             Some("") => {}
@@ -368,7 +403,7 @@ impl<'a> Reader<'a> {
             None if literal == "null" => {}
             None => self.malformed = Some(Malformed::NotAString),
         }
-        self.draft.truncate(draft);
+        self.cut(draft);
         self.members.back_to(mark);
     }
 }

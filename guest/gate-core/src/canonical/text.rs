@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::fault::{Fault, What};
+use super::fault::{Fault, Stop, What};
 
 /// What every token starts with.
 pub(super) const TOKEN_PREFIX: &str = "cfm_";
@@ -39,7 +39,7 @@ pub(super) fn plain_run(bytes: &[u8], from: usize) -> usize {
 }
 
 /// Reads the escape whose backslash is at `at`: its character and its length, both halves of a surrogate pair together.
-pub(super) fn read_escape(bytes: &[u8], at: usize) -> Result<(char, usize), Fault> {
+pub(super) fn read_escape(bytes: &[u8], at: usize) -> Result<(char, usize), Stop> {
     let plain = |character| Ok((character, 2));
     match bytes.get(at + 1) {
         Some(b'"') => plain('"'),
@@ -56,7 +56,7 @@ pub(super) fn read_escape(bytes: &[u8], at: usize) -> Result<(char, usize), Faul
     }
 }
 
-fn read_unicode_escape(bytes: &[u8], at: usize) -> Result<(char, usize), Fault> {
+fn read_unicode_escape(bytes: &[u8], at: usize) -> Result<(char, usize), Stop> {
     let first = read_hex(bytes, at)?;
     if let Some(character) = char::from_u32(first) {
         return Ok((character, 6));
@@ -76,7 +76,7 @@ fn read_unicode_escape(bytes: &[u8], at: usize) -> Result<(char, usize), Fault> 
 }
 
 /// The four digits of the `\u` whose backslash is at `at`.
-fn read_hex(bytes: &[u8], at: usize) -> Result<u32, Fault> {
+fn read_hex(bytes: &[u8], at: usize) -> Result<u32, Stop> {
     let mut value = 0;
     for place in at + 2..at + 6 {
         let byte = *bytes.get(place).ok_or_else(|| Fault::new(bytes.len(), What::End))?;

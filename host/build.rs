@@ -8,6 +8,8 @@
 mod guest;
 #[path = "build/place.rs"]
 mod place;
+#[path = "build/slim.rs"]
+mod slim;
 
 use std::path::Path;
 use std::{env, fs, process};
@@ -45,7 +47,9 @@ fn build(root: &Path, out: &Path, program: bool) -> Result<()> {
     let components = target.join("components");
 
     let module = cargo.build(&guest::GATE)?;
-    let gate = guest::encode(&module).map_err(|e| format!("the gate cannot be made a component: {e}"))?;
+    let gate = guest::encode(&module)
+        .and_then(|gate| slim::slim(&gate))
+        .map_err(|e| format!("the gate cannot be made a component: {e}"))?;
     place::put(&out.join("gate.wasm"), &gate)?;
     place::put(&components.join("gate.wasm"), &gate)?;
 

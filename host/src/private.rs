@@ -59,6 +59,17 @@ pub(crate) fn state_file(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Refuses what stands beside a state file, under a name that the store will use, and is not ours alone to write. Looks only:
+/// opening and closing such a file would take away the locks that this process has on it.
+pub(crate) fn companion(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => ours(path, &metadata),
+        Ok(_) => Err(refused(path, "is no file: remove it")),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+    }
+}
+
 fn no_follow() -> i32 {
     rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()
 }
@@ -110,6 +121,20 @@ mod tests {
         state_file(&file).unwrap();
         assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
         assert_eq!(fs::read(&file).unwrap(), b"one");
+    }
+
+    #[test]
+    fn what_stands_beside_a_state_file_is_ours_too() {
+        let base = tempfile::tempdir().unwrap();
+        let file = base.path().join("x-wal");
+        assert!(companion(&file).is_ok());
+        fs::write(&file, b"").unwrap();
+        assert!(companion(&file).is_ok());
+        mode(&file, 0o646);
+        assert!(companion(&file).unwrap_err().to_string().contains("other users"));
+        let link = base.path().join("y-wal");
+        std::os::unix::fs::symlink(base.path().join("nowhere"), &link).unwrap();
+        assert!(companion(&link).unwrap_err().to_string().contains("no file"));
     }
 
     #[test]

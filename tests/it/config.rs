@@ -388,3 +388,23 @@ write_file = "approval_required"   # or 3; raises only
     assert_eq!(plugin.levels.get("write_file"), Some(&Level::ApprovalRequired));
     assert_eq!(plugin.options.dirs[0].access, Access::ReadWrite);
 }
+
+#[test]
+fn a_plugin_file_that_everybody_can_replace_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    std::fs::set_permissions(place.at("plugs"), std::fs::Permissions::from_mode(0o777)).unwrap();
+    symlink(place.at("plugs/plug.wasm"), place.at("own/link.wasm")).unwrap();
+    for source in ["../plugs/plug.wasm", "link.wasm"] {
+        let error = place.load(format!("[plugins.p]\nsource = {source:?}\n")).expect_err("refused").to_string();
+        assert!(error.contains(":2:") && error.contains("everybody can replace it"), "{error}");
+    }
+}
+
+#[test]
+fn no_plugin_may_write_where_the_next_start_looks_for_its_configuration() {
+    let here = std::env::current_dir().unwrap();
+    let toml = |access| files(&format!("dirs = [{{ host = {here:?}, guest = \"/f\", access = \"{access}\" }}]\n"));
+    refused(&toml("read-write"), 3, &["where the configuration is looked for"]);
+    accepted(&toml("read-only"));
+}

@@ -12,7 +12,12 @@ const HOUR: u64 = 3_600_000;
 
 #[track_caller]
 fn used(reply: &counterfoil::Reply, detail: &str) {
-    assert_eq!((told(reply, "reason"), told(reply, "detail")), ("unknown_or_used".into(), detail.into()), "{}", reply.payload);
+    assert_eq!(
+        (told(reply, "reason"), told(reply, "detail")),
+        ("unknown_or_used".into(), detail.into()),
+        "{}",
+        reply.payload
+    );
 }
 
 async fn dies(mode: &str, happened: bool, expected: usize) {

@@ -2,7 +2,7 @@
 
 use super::file::{AccessWord, At, File, GateTable, LimitsTable, PluginTable};
 use super::units::{Count, Length, Size};
-use super::{Config, Dirs, GateConfig, Places, PluginConfig, StoreConfig, dirs, guard};
+use super::{Config, Dirs, FILE_NAME, GateConfig, Places, PluginConfig, StoreConfig, dirs, guard};
 use crate::plugin::reach::{Among, Protected, Way, nested};
 use crate::plugin::{Access, DirGrant, Limits, PluginOptions};
 use crate::tool::{NAME_RULE, is_name};
@@ -26,7 +26,7 @@ pub(super) fn config(mut places: Places, user: &Dirs) -> Result<Config, Error> {
         plugins.push(plugin(name, table, &folder, &mut places)?);
     }
     let config = Config { gate, store, cache: Some(user.cache.clone()), plugins, places };
-    out_of_reach(&config)?;
+    out_of_reach(&config, user)?;
     not_nested(&config, &file, &folder)?;
     Ok(config)
 }
@@ -154,6 +154,9 @@ fn plugin(
         );
         return Err(places.error(&format!("{path}.source"), &message));
     }
+    if let Some(what) = guard::replaceable(&source) {
+        return Err(places.error(&format!("{path}.source"), &format!("{}: {what}", shown(&source))));
+    }
     let mut options = PluginOptions::new(name);
     options.limits = limits(&table.limits, &path, places)?;
     if let Some(tools) = &table.tools {
@@ -238,7 +241,7 @@ fn limits(table: &LimitsTable, path: &str, places: &mut Places) -> Result<Limits
 }
 
 /// Refuses grants that reach the program's own files: configuration, store, cache, plug-in files, the program itself.
-fn out_of_reach(config: &Config) -> Result<(), Error> {
+fn out_of_reach(config: &Config, user: &Dirs) -> Result<(), Error> {
     let mut protected = Protected::default();
     protected.add("the configuration", config.places.file());
     if let StoreConfig::Sqlite(file) = &config.store {
@@ -254,6 +257,10 @@ fn out_of_reach(config: &Config) -> Result<(), Error> {
     }
     for plugin in &config.plugins {
         protected.add("a plug-in file", &plugin.source);
+    }
+    // Whoever can put a file there decides what the next start reads, also where this one was told another.
+    for folder in [Path::new(""), &user.config] {
+        protected.add_readable("a place where the configuration is looked for", &folder.join(FILE_NAME));
     }
     if let Some(program) = dirs::program() {
         protected.add_readable("the program", &program);

@@ -28,14 +28,8 @@ pub(super) fn read(file: &Path, limit: u64) -> Result<String, Error> {
     if let Some(what) = open_to_others(&found) {
         return Err(error(file, &format!("{what}: whoever writes it decides what runs; {}", remedy(file, &found))));
     }
-    if let Some(dir) = file.parent().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir })
-        && let Ok(found) = dir.metadata()
-        && found.mode() & 0o1002 == 0o0002
-    {
-        return Err(error(
-            file,
-            &format!("everybody can replace it: run `chmod o-w {}`", text::shell(&dir.display().to_string())),
-        ));
+    if let Some(what) = replaceable(file) {
+        return Err(error(file, &what));
     }
     let mut bytes = Vec::new();
     opened.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -49,6 +43,16 @@ pub(super) fn read(file: &Path, limit: u64) -> Result<String, Error> {
             ErrorKind::Config,
             format!("{}:{line}: is not UTF-8: save it as UTF-8", text::escape(&file.display().to_string())),
         )
+    })
+}
+
+/// Says that everybody may put another file in this one's place, where that is so, and how to end it.
+pub(super) fn replaceable(file: &Path) -> Option<String> {
+    let real = file.canonicalize().ok();
+    [Some(file), real.as_deref()].into_iter().flatten().find_map(|file| {
+        let dir = file.parent().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir })?;
+        (dir.metadata().ok()?.mode() & 0o1002 == 0o0002)
+            .then(|| format!("everybody can replace it: run `chmod o-w {}`", text::shell(&dir.display().to_string())))
     })
 }
 

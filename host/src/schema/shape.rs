@@ -9,12 +9,20 @@ const DEPTH: usize = 32;
 /// Schemas that may be looked at, in all, at one place of the value.
 const WIDTH: usize = 4096;
 
+/// Schemas that may be looked at, in all, on the way down to one place of the value.
+const WORK: usize = 1 << 14;
+/// How far down: the depth of arguments, unless the operator sets another.
+const LEVELS: usize = 64;
+
 /// Keywords that apply one schema to the same place of the value.
 const SAME: [&str; 4] = ["not", "if", "then", "else"];
 /// Keywords that apply a list of them.
 const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 /// Keywords that apply those of a map.
 const MAPS: [&str; 2] = ["dependentSchemas", "dependencies"];
+/// Keywords whose values are schemas by names of the author's choice.
+const NAMED: [&str; 6] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 /// Keywords whose values are data.
 const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
 /// Keywords that make a reference mean something else than a place in this text.
@@ -27,8 +35,9 @@ pub(super) fn check(schema: &Value) -> Result<(), String> {
     {
         return Err("drafts 3 and 4 of JSON Schema are not supported: use 2020-12".into());
     }
-    let mut survey = Survey { root: schema, seen: HashMap::new() };
-    survey.walk(schema, true)
+    let mut survey = Survey { root: schema, seen: HashMap::new(), objects: Vec::new() };
+    survey.walk(schema, true, false)?;
+    survey.deep()
 }
 
 /// What checking one place of a value with a schema comes to.
@@ -44,13 +53,16 @@ struct Survey<'a> {
     root: &'a Value,
     /// By the schema's address in the tree; `None` while it is being measured.
     seen: HashMap<*const Value, Option<Size>>,
+    /// What was walked over.
+    objects: Vec<&'a Value>,
 }
 
 impl<'a> Survey<'a> {
     /// Every object of the text, whether or not it is a schema: measuring what is none does no harm.
-    fn walk(&mut self, value: &'a Value, top: bool) -> Result<(), String> {
+    /// `named`: the keys are names of the author's choice, and each value is a schema.
+    fn walk(&mut self, value: &'a Value, top: bool, named: bool) -> Result<(), String> {
         match value {
-            Value::Array(items) => items.iter().try_for_each(|item| self.walk(item, false)),
+            Value::Array(items) => items.iter().try_for_each(|item| self.walk(item, false, false)),
             Value::Object(entries) => {
                 for (key, value) in entries {
                     if MOVING.contains(&key.as_str()) && !value.is_object() {
@@ -61,8 +73,11 @@ impl<'a> Survey<'a> {
                     }
                 }
                 self.measure(value, 0)?;
-                let schemas = entries.iter().filter(|(key, _)| !DATA.contains(&key.as_str()));
-                schemas.map(|(_, value)| value).try_for_each(|value| self.walk(value, false))
+                self.objects.push(value);
+                for (key, value) in entries.iter().filter(|(key, _)| named || !DATA.contains(&key.as_str())) {
+                    self.walk(value, false, !named && NAMED.contains(&key.as_str()))?;
+                }
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -119,6 +134,82 @@ impl<'a> Survey<'a> {
     }
 }
 
+/// How many schemas one comes to on the way down to one place of the value. A value is an object or an array, not both.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Cost {
+    here: usize,
+    members: usize,
+    items: usize,
+}
+
+impl Cost {
+    fn add(&mut self, other: Self) {
+        self.here = self.here.saturating_add(other.here);
+        self.members = self.members.saturating_add(other.members);
+        self.items = self.items.saturating_add(other.items);
+    }
+
+    fn whole(self) -> usize {
+        self.here.saturating_add(self.members.max(self.items))
+    }
+}
+
+type Costs = HashMap<*const Value, Cost>;
+
+impl<'a> Survey<'a> {
+    /// A schema that leads back to itself through the value twice doubles the work with each level of the arguments: at
+    /// sixty levels it never ends. Call it when `walk` has found no circle.
+    fn deep(&self) -> Result<(), String> {
+        let mut below = Costs::new();
+        for _ in 0..LEVELS {
+            let mut costs = Costs::new();
+            for object in &self.objects {
+                if self.cost(object, &below, &mut costs)?.whole() > WORK {
+                    return Err(format!("it comes to more than {WORK} schemas on the way down to one place"));
+                }
+            }
+            if costs == below {
+                break;
+            }
+            below = costs;
+        }
+        Ok(())
+    }
+
+    fn cost(&self, schema: &'a Value, deeper: &Costs, costs: &mut Costs) -> Result<Cost, String> {
+        let Value::Object(entries) = schema else { return Ok(Cost { here: 1, ..Cost::default() }) };
+        if let Some(cost) = costs.get(&std::ptr::from_ref(schema)) {
+            return Ok(*cost);
+        }
+        let one = |schema: &Value| deeper.get(&std::ptr::from_ref(schema)).map_or(1, |cost| cost.whole());
+        // Of several, each for a place of its own, the dearest counts; of several for one place, all.
+        let dearest = |key: &str| match entries.get(key) {
+            Some(Value::Array(all)) => all.iter().map(one).max().unwrap_or(0),
+            Some(Value::Object(all)) => all.values().map(one).max().unwrap_or(0),
+            _ => 0,
+        };
+        let all =
+            |keys: &[&str]| keys.iter().filter_map(|key| entries.get(*key)).map(one).fold(0, usize::saturating_add);
+        let patterns = entries.get("patternProperties").and_then(Value::as_object);
+        let patterns = patterns.map_or(0, |all| all.values().map(one).fold(0, usize::saturating_add));
+        let members = dearest("properties")
+            .saturating_add(patterns)
+            .saturating_add(all(&["additionalProperties", "unevaluatedProperties"]));
+        let items = if entries.get("items").is_some_and(Value::is_array) { dearest("items") } else { all(&["items"]) };
+        let items = items.saturating_add(dearest("prefixItems")).saturating_add(all(&[
+            "additionalItems",
+            "unevaluatedItems",
+            "contains",
+        ]));
+        let mut cost = Cost { here: 1, members, items };
+        for same in self.below(entries)? {
+            cost.add(self.cost(same, deeper, costs)?);
+        }
+        costs.insert(schema, cost);
+        Ok(cost)
+    }
+}
+
 /// A pointer in a fragment is percent-encoded.
 fn decoded(pointer: &str) -> String {
     let mut parts = pointer.split('%');
@@ -167,6 +258,9 @@ mod tests {
         verdict(r##"{"allOf":[{"anyOf":[{"$ref":"#"}]}]}"##, Err("back to itself"));
         verdict(r##"{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"not":{"$ref":"#/$defs/a"}}}}"##, Err("back to itself"));
         verdict(r##"{"dependentSchemas":{"x":{"$ref":"#"}}}"##, Err("back to itself"));
+        // Where names are the author's, one may read like a keyword for data.
+        verdict(r##"{"properties":{"default":{"$ref":"#/properties/default"}}}"##, Err("back to itself"));
+        verdict(r##"{"$defs":{"enum":{"$ref":"#/$defs/enum"}},"$ref":"#/$defs/enum"}"##, Err("back to itself"));
     }
 
     #[test]
@@ -181,6 +275,24 @@ mod tests {
         verdict(&chain(500, one), Err("more than 32"));
         verdict(&chain(5, two), Ok(()));
         verdict(&chain(14, two), Err("fans out"));
+    }
+
+    #[test]
+    fn work_that_doubles_with_each_level_of_the_value_is_refused() {
+        let twice =
+            |step: &str| format!(r##"{{"$ref":"#/$defs/n","$defs":{{"n":{{"allOf":[{{{step}}},{{{step}}}]}}}}}}"##);
+        verdict(&twice(r##""properties":{"a":{"$ref":"#/$defs/n"}}"##), Err("on the way down"));
+        verdict(&twice(r##""items":{"$ref":"#/$defs/n"}"##), Err("on the way down"));
+        verdict(
+            r##"{"additionalProperties":{"$ref":"#"},"patternProperties":{"":{"$ref":"#"}}}"##,
+            Err("on the way down"),
+        );
+        // A tree with many branches is looked at once at each place.
+        verdict(r##"{"properties":{"left":{"$ref":"#"},"right":{"$ref":"#"}}}"##, Ok(()));
+        verdict(
+            r##"{"anyOf":[{"type":"string"},{"items":{"$ref":"#"}},{"additionalProperties":{"$ref":"#"}}]}"##,
+            Ok(()),
+        );
     }
 
     #[test]

@@ -98,6 +98,11 @@ fn place(path: &Path) -> std::io::Result<PathBuf> {
     private::folder(folder)?;
     let path = folder.canonicalize()?.join(name);
     private::state_file(&path)?;
+    for suffix in ["-wal", "-shm", "-journal"] {
+        let mut name = path.clone().into_os_string();
+        name.push(suffix);
+        private::companion(Path::new(&name))?;
+    }
     Ok(path)
 }
 

@@ -9,9 +9,9 @@ use std::fmt;
 pub enum Level {
     /// Reads only. Runs at once, read-only.
     Safe,
-    /// Creates or changes state that is easy to undo. Runs at once, audited.
+    /// Creates or changes state that is easy to undo. Runs at once.
     Caution,
-    /// Produces what could be misused. Runs at once, audited.
+    /// Produces what could be misused. Runs at once.
     Review,
     /// Destroys, spends, touches credentials or privacy. Needs a confirmation.
     ApprovalRequired,

@@ -52,7 +52,7 @@ async fn check(given: Option<&Path>) -> anyhow::Result<u8> {
     for tool in host.tools() {
         tools.row([
             tool.name.clone(),
-            what_happens(tool.level).to_owned(),
+            what_happens(tool.level, tool.always_confirmed).to_owned(),
             level(tool.level, tool.declared),
             tool.backend.clone(),
         ]);

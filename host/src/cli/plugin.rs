@@ -50,7 +50,7 @@ pub(super) async fn run(verb: Verb) -> anyhow::Result<u8> {
     let mut table = Table::new(["TOOL", "LEVEL", "A CALL"]);
     for tool in plugin.tools() {
         let level = if tool.critical { format!("{} (critical)", tool.level) } else { tool.level.to_string() };
-        table.row([tool.name.clone(), level, what_happens(tool.level).to_owned()]);
+        table.row([tool.name.clone(), level, what_happens(tool.level, tool.critical).to_owned()]);
     }
     line("")?;
     out(&table.to_string())?;

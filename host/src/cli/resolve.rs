@@ -15,8 +15,8 @@ Identical calls are refused until it is settled. LOOK at what the tool changes b
 
 Examples:
   counterfoil resolve                                 list them
-  counterfoil resolve 4k2j… --happened                the effect is there
-  counterfoil resolve 4k2j… --did-not --by alice      it is not; settled by alice")]
+  counterfoil resolve apr_4k2j… --happened            the effect is there
+  counterfoil resolve apr_4k2j… --did-not --by alice  it is not; settled by alice")]
 pub(super) struct Args {
     /// The approval id, as listed
     #[arg(value_name = "ID")]

@@ -23,7 +23,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
             serde_json::json!({
                 "name": tool.name, "title": tool.title, "description": tool.description,
                 "level": tool.level.name(), "declared": tool.declared.name(),
-                "needs_confirmation": tool.needs_confirmation, "plugin": tool.backend, "preview_enforced": tool.enforced,
+                "needs_confirmation": tool.needs_confirmation, "always_confirmed": tool.always_confirmed, "plugin": tool.backend, "preview_enforced": tool.enforced,
             })
         }).collect();
         out(&serde_json::to_string_pretty(&list)?)?;
@@ -35,7 +35,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
             tool.name.clone(),
             level(tool.level, tool.declared),
             tool.backend.clone(),
-            what_happens(tool.level).to_owned(),
+            what_happens(tool.level, tool.always_confirmed).to_owned(),
         ]);
     }
     out(&table.to_string())?;
@@ -56,11 +56,12 @@ pub(super) fn level(level: Level, declared: Level) -> String {
     if level == declared { level.to_string() } else { format!("{level} (raised from {declared})") }
 }
 
-/// What a call of a tool with this ceiling does.
-pub(super) fn what_happens(level: Level) -> &'static str {
+/// What a call of a tool with this ceiling does. `always`: whatever its plan says.
+pub(super) fn what_happens(level: Level, always: bool) -> &'static str {
     match level {
-        Level::Safe => "runs at once",
-        Level::Caution | Level::Review => "runs at once, logged",
-        Level::ApprovalRequired => "needs a confirmation",
+        Level::Safe => "runs at once, read-only",
+        Level::Caution | Level::Review => "runs at once",
+        Level::ApprovalRequired if always => "always needs a confirmation",
+        Level::ApprovalRequired => "needs a confirmation, unless its plan is milder",
     }
 }

@@ -2,7 +2,7 @@
 
 use super::listing::{self, Listing};
 use super::{Host, Inner, Tool};
-use crate::gate::{Gate, GateError};
+use crate::gate::{self, Gate, GateError};
 use crate::native::{Native, NativeTool};
 use crate::permit::{self, Rules};
 use crate::plugin::{Plugin, grants};
@@ -187,6 +187,15 @@ impl Making<'_> {
             )));
         }
 
+        // The mildest plan that there can be: where even that is confirmed, every call is.
+        let mildest = self.gate.resolve_level(
+            rules.declared.into(),
+            rules.critical,
+            operator.map(Into::into),
+            Some(gate::Level::Safe),
+        );
+        let always_confirmed = mildest.await.map_err(lowered)? == gate::Level::ApprovalRequired;
+
         let listed =
             if needs_confirmation { listing::with_confirm_parameter(shown, self.confirm_parameter) } else { shown };
         let listing = Listing {
@@ -198,6 +207,7 @@ impl Making<'_> {
             level,
             declared: declaration.level,
             needs_confirmation,
+            always_confirmed,
             backend: backend.name().to_owned(),
             enforced: backend.enforced(),
         };

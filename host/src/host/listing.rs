@@ -24,6 +24,8 @@ pub struct Listing {
     pub declared: Level,
     /// Whether a call can need a confirmation.
     pub needs_confirmation: bool,
+    /// Whether every call needs one: the tool is critical, or the operator raised it. Otherwise its plans decide.
+    pub always_confirmed: bool,
     /// Where it comes from: a plug-in's name, or `native`.
     pub backend: String,
     /// Whether a sandbox enforces that its previews and safe calls change nothing.

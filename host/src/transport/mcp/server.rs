@@ -164,6 +164,7 @@ fn tool(listing: &Listing) -> Result<Tool, Error> {
         ("counterfoil/level", json!(listing.level.name())),
         ("counterfoil/declared_level", json!(listing.declared.name())),
         ("counterfoil/needs_confirmation", json!(listing.needs_confirmation)),
+        ("counterfoil/always_confirmed", json!(listing.always_confirmed)),
         ("counterfoil/plugin", json!(listing.backend)),
         ("counterfoil/preview_enforced", json!(listing.enforced)),
     ];

@@ -41,7 +41,8 @@ async fn tools_are_listed_with_what_a_client_has_to_know() {
         wipe["_meta"],
         json!({
             "counterfoil/level": "approval_required", "counterfoil/declared_level": "approval_required",
-            "counterfoil/needs_confirmation": true, "counterfoil/plugin": "native", "counterfoil/preview_enforced": false,
+            "counterfoil/needs_confirmation": true, "counterfoil/always_confirmed": false,
+            "counterfoil/plugin": "native", "counterfoil/preview_enforced": false,
         })
     );
     client.end().await;

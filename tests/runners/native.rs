@@ -141,7 +141,7 @@ impl Native {
                         return Ok(reject(reason));
                     }
                 }
-                Err(what) => {
+                Err(_) => {
                     let Ok(row) = self.load(&key) else { return Ok(reject(Rejection::unsure())) };
                     let stored = row.as_ref().map(|row| &row.confirmation);
                     if stored.is_some_and(|stored| contract::is_started(stored, &permit)) {
@@ -150,7 +150,7 @@ impl Native {
                     return match contract::verdict(&self.settings, now, call, stored) {
                         Verdict::Replay(stored) => Ok(json!({ "replay": replayed(&stored) })),
                         Verdict::Reject(reason) => Ok(reject(reason)),
-                        Verdict::Runnable => Ok(reject(unavailable(&what))),
+                        Verdict::Runnable => Ok(reject(Rejection::unsure())),
                     };
                 }
             }

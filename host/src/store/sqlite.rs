@@ -10,6 +10,7 @@ use crate::{Error, private};
 use async_trait::async_trait;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, ffi, params};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,6 +25,8 @@ pub struct SqliteStore(Arc<File>);
 
 struct File {
     path: PathBuf,
+    /// Device and inode of the file that was opened.
+    identity: (u64, u64),
     /// One writer of this process at a time: SQLite would make the others poll.
     writer: Mutex<Connection>,
     /// Readers wait for nobody.
@@ -39,7 +42,8 @@ impl SqliteStore {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let path = place(path).map_err(|e| schema::failed(path, &e))?;
         let writer = schema::open(&path)?;
-        Ok(Self(Arc::new(File { path, writer: Mutex::new(writer), readers: Mutex::default() })))
+        let identity = identity(&path).map_err(|e| schema::failed(&path, &e))?;
+        Ok(Self(Arc::new(File { path, identity, writer: Mutex::new(writer), readers: Mutex::default() })))
     }
 
     /// Runs a change in a transaction of its own.
@@ -84,11 +88,24 @@ impl SqliteStore {
         work: impl FnOnce(&File) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, Unavailable> {
         let file = Arc::clone(&self.0);
-        match tokio::task::spawn_blocking(move || work(&file)).await {
-            Ok(result) => result.map_err(|e| Unavailable(format!("the store's file cannot be used: {e}"))),
+        let there = move || match identity(&file.path) {
+            Ok(identity) if identity == file.identity => {
+                work(&file).map_err(|e| Unavailable(format!("the store's file cannot be used: {e}")))
+            }
+            // What is written to a file without a name is lost with this process.
+            Ok(_) => Err(Unavailable("the store's file was replaced: start this program again".into())),
+            Err(e) => Err(Unavailable(format!("the store's file is gone ({e}): start this program again"))),
+        };
+        match tokio::task::spawn_blocking(there).await {
+            Ok(result) => result,
             Err(e) => Err(Unavailable(format!("the store's work was ended: {e}"))),
         }
     }
+}
+
+fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    let metadata = std::fs::symlink_metadata(path)?;
+    Ok((metadata.dev(), metadata.ino()))
 }
 
 /// The file's path without symbolic links in its folders; folder and file are there and private afterwards.

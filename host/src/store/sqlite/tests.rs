@@ -5,7 +5,7 @@
 use super::*;
 use crate::store::suite;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use tempfile::TempDir;
 
 fn in_folder(folder: &TempDir) -> PathBuf {
@@ -145,4 +145,19 @@ fn nothing_walks_over_the_whole_table() {
         assert_eq!(name, Some(index), "{tail}: {found}");
         assert!(found.starts_with("SEARCH") && !sorts, "{tail}: {found}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_was_taken_away_or_replaced_is_used_no_longer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    let store = SqliteStore::open(&path).unwrap();
+    assert!(store.load([1; 32]).await.unwrap().is_none());
+    let aside = folder.path().join("aside.db");
+    fs::rename(&path, &aside).unwrap();
+    assert!(store.load([1; 32]).await.err().unwrap().0.contains("is gone"));
+    fs::write(&path, b"").unwrap();
+    assert!(store.remove([1; 32], 1).await.unwrap_err().0.contains("was replaced"));
+    fs::rename(&aside, &path).unwrap();
+    assert_eq!(store.remove([1; 32], 1).await, Ok(false));
 }

@@ -27,9 +27,10 @@ fn token(ran: &Ran) -> String {
 fn an_empty_folder_becomes_a_working_host() {
     let folder = Folder::new();
     folder.run(&["config", "init"]).gave(0, &["counterfoil config check", "mcpServers", "serve"]);
-    folder
-        .run(&["config", "check"])
-        .gave(0, &["is in order", "delete_file", "needs a confirmation, unless", "runs at once", "/files", "workspace"]);
+    folder.run(&["config", "check"]).gave(
+        0,
+        &["is in order", "delete_file", "needs a confirmation, unless", "runs at once", "/files", "workspace"],
+    );
     folder.run(&["tools"]).gave(0, &["delete_file", "approval_required", "files", "does not prove"]);
     let tools = folder.run(&["tools", "--json"]).json();
     let delete = tools.as_array().unwrap().iter().find(|tool| tool["name"] == "delete_file").unwrap();

@@ -94,8 +94,11 @@ pub fn find(binding: &Sha, limit: u32) -> Result<Vec<Found>, Lost> {
         .collect()
 }
 
+/// The last row that was seen: when it was issued, and its approval id.
+pub type Place = (u64, String);
+
 /// One page: what reads of it, and the place of its last row, if there may be more.
-pub fn list(phase: Phase, after: Option<(u64, String)>) -> Result<(Vec<Confirmation>, Option<(u64, String)>), Lost> {
+pub fn list(phase: Phase, after: Option<Place>) -> Result<(Vec<Confirmation>, Option<Place>), Lost> {
     let after = after.map(|(issued, approval_id)| wit::Cursor { issued, approval_id });
     let rows = wit::list_by_state(state_out(phase), after.as_ref(), PAGE)?;
     let last = rows.get(PAGE as usize - 1).map(|row| (row.entry.index.issued, row.entry.index.approval_id.clone()));

@@ -1,9 +1,14 @@
 //! Takes out of a component what only its own parts read: names for debuggers, the list of tools that made it, and the
-//! long names under which its module hands functions to the component around it. What it does is the same before and after.
+//! long names under which its parts hand functions and types to each other. What it does is the same before and after.
 
-use wasm_encoder::reencode::{Error, Reencode, ReencodeComponent};
-use wasm_encoder::{Alias, Component, ComponentAliasSection, ExportSection, Module};
-use wasmparser::{ComponentAliasSectionReader, CustomSectionReader, Export, Parser};
+use wasm_encoder::reencode::{Error, Reencode, ReencodeComponent, component_utils as utils};
+use wasm_encoder::{
+    Alias, Component, ComponentAliasSection, ComponentExportKind, ComponentImportSection, ComponentInstanceSection,
+    ExportSection, Module,
+};
+use wasmparser::{
+    ComponentAliasSectionReader, ComponentImportSectionReader, ComponentInstance, CustomSectionReader, Export, Parser,
+};
 
 /// Rewrites a component.
 pub fn slim(component: &[u8]) -> Result<Vec<u8>, String> {
@@ -12,21 +17,26 @@ pub fn slim(component: &[u8]) -> Result<Vec<u8>, String> {
     Ok(slimmed.finish())
 }
 
-/// The names of lifted functions and of what frees their results, each by its number.
+/// The names that only parts of the component read, each by its number.
 #[derive(Default)]
 struct Slim(Vec<String>);
 
 impl Slim {
     /// `counterfoil:gate/levels@0.1.0#parse` is a number; `memory` and the like stay.
     fn name(&mut self, name: &str) -> String {
-        if !name.contains('#') {
-            return name.to_owned();
-        }
-        let number = self.0.iter().position(|known| known == name).unwrap_or_else(|| {
+        if name.contains('#') { self.number(name).to_string() } else { name.to_owned() }
+    }
+
+    /// `import-type-level`, by which an interface gets what it exports, is `n` and a number; what the world imports stays.
+    fn inner_name(&mut self, name: &str) -> String {
+        if name.starts_with("import-") { format!("n{}", self.number(name)) } else { name.to_owned() }
+    }
+
+    fn number(&mut self, name: &str) -> usize {
+        self.0.iter().position(|known| known == name).unwrap_or_else(|| {
             self.0.push(name.to_owned());
             self.0.len() - 1
-        });
-        number.to_string()
+        })
     }
 }
 
@@ -62,6 +72,39 @@ impl ReencodeComponent for Slim {
                 }
             }
         }
+        Ok(())
+    }
+
+    fn parse_component_import_section(
+        &mut self,
+        imports: &mut ComponentImportSection,
+        section: ComponentImportSectionReader<'_>,
+    ) -> Done {
+        for import in section {
+            let import = import?;
+            let ty = self.component_type_ref(import.ty)?;
+            imports.import(self.inner_name(import.name.name).as_str(), ty);
+        }
+        Ok(())
+    }
+
+    fn parse_component_instance(
+        &mut self,
+        instances: &mut ComponentInstanceSection,
+        instance: ComponentInstance<'_>,
+    ) -> Done {
+        let ComponentInstance::Instantiate { component_index, args } = instance else {
+            return utils::parse_component_instance(self, instances, instance);
+        };
+        let component = self.component_index(component_index);
+        let args: Vec<(String, ComponentExportKind, u32)> = args
+            .iter()
+            .map(|arg| {
+                let index = self.component_external_index(arg.kind, arg.index);
+                (self.inner_name(arg.name), arg.kind.into(), index)
+            })
+            .collect();
+        instances.instantiate(component, args.iter().map(|(name, kind, index)| (name.as_str(), *kind, *index)));
         Ok(())
     }
 

@@ -29,16 +29,18 @@ mod bindings;
 mod clock;
 mod imports;
 mod instances;
+mod item;
 #[cfg(test)]
 mod tests;
 mod types;
 
-pub use bindings::approvals::{Approval, Cursor, Item, Progress, Refusal};
+pub use bindings::approvals::Cursor;
 pub use bindings::gate::{
     Assurance, Call, Decision, Detail, Earlier, EarlierState, Effect, Failure, Level, Outcome, OutcomeStatus, Permit,
     Plan, Readiness, Reason, Recording, Rejection, Replayed, Settings, Settlement,
 };
 pub use clock::{Clock, SystemClock, TestClock};
+pub use item::{Approval, Item, Progress, Refusal};
 pub use types::{Challenge, GateError, Request, Token};
 
 use crate::cache::CodeCache;

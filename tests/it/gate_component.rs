@@ -6,10 +6,8 @@ use std::path::Path;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-/// Other hosts ship it too, and reading it is a part of each start. The aim is 100 KiB. What stands between: ten kilobytes
-/// are the types of the exports, which a component carries, and ten write `item` of `approvals`, a record of records, in
-/// two functions.
-const MAX_SIZE: usize = 112 * 1024;
+/// Other hosts ship it too, and reading it is a part of each start.
+const MAX_SIZE: usize = 102_400;
 
 fn gate() -> Vec<u8> {
     std::fs::read(counterfoil_tests::component("gate")).expect("the gate component can be read")

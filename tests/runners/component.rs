@@ -66,8 +66,8 @@ impl Instance {
     }
 
     fn try_call(&mut self, function: &str, arguments: &Map<String, Value>) -> Result<Value> {
-        let function = self.functions.get(function).with_context(|| format!("no function {function}"))?;
-        let ty = function.ty(&self.store);
+        let called = self.functions.get(function).with_context(|| format!("no function {function}"))?;
+        let ty = called.ty(&self.store);
         let given = ty
             .params()
             .map(|(name, ty)| {
@@ -76,8 +76,9 @@ impl Instance {
             })
             .collect::<Result<Vec<_>>>()?;
         let mut results = vec![Val::Bool(false); ty.results().len()];
-        function.call(&mut self.store, &given, &mut results)?;
-        Ok(results.first().map_or(Value::Null, to_json))
+        called.call(&mut self.store, &given, &mut results)?;
+        let answer = results.first().map_or(Value::Null, to_json);
+        if matches!(function, "show" | "list") { items(answer) } else { Ok(answer) }
     }
 }
 
@@ -85,6 +86,21 @@ impl Answers for Instance {
     fn call(&mut self, function: &str, arguments: &Map<String, Value>) -> Value {
         self.try_call(function, arguments).unwrap_or_else(|error| panic!("{function}: {error:#}"))
     }
+}
+
+/// An answer of `show` or `list`, whose items are JSON in text, with the items read.
+fn items(answer: Value) -> Result<Value> {
+    Ok(match answer {
+        Value::String(text) => serde_json::from_str(&text)?,
+        Value::Array(list) => list.into_iter().map(items).collect::<Result<_>>()?,
+        Value::Object(mut result) => {
+            if let Some(value) = result.remove("ok") {
+                result.insert("ok".to_string(), items(value)?);
+            }
+            Value::Object(result)
+        }
+        other => other,
+    })
 }
 
 /// JSON as a value of a type: records and cases by their names with `_` for `-`, bytes as hexadecimal digits.

@@ -52,7 +52,7 @@ fn unavailable(what: &str) -> Rejection {
 struct Loaded {
     key: Sha,
     version: u64,
-    confirmation: Confirmation,
+    confirmation: Box<Confirmation>,
 }
 
 const ROUNDS: usize = 16;
@@ -107,7 +107,7 @@ impl Native {
         let Some(token) = Token::parse(token) else { return Ok(reject(Rejection::new(Reason::MalformedToken))) };
         let row = self.load(&token.key())?;
         let now = self.now();
-        match contract::verdict(&self.settings, now, call, row.as_ref().map(|row| &row.confirmation)) {
+        match contract::verdict(&self.settings, now, call, row.as_ref().map(|row| &*row.confirmation)) {
             Verdict::Replay(stored) => Ok(json!({ "replay": replayed(&stored) })),
             Verdict::Reject(reason) => Ok(reject(reason)),
             Verdict::Runnable => {
@@ -126,7 +126,7 @@ impl Native {
         for _ in 0..ROUNDS {
             let row = self.load(&key)?;
             let now = self.now();
-            let row = match contract::verdict(&self.settings, now, call, row.as_ref().map(|row| &row.confirmation)) {
+            let row = match contract::verdict(&self.settings, now, call, row.as_ref().map(|row| &*row.confirmation)) {
                 Verdict::Replay(stored) => return Ok(json!({ "replay": replayed(&stored) })),
                 Verdict::Reject(reason) => return Ok(reject(reason)),
                 Verdict::Runnable => row.unwrap(),
@@ -143,7 +143,7 @@ impl Native {
                 }
                 Err(_) => {
                     let Ok(row) = self.load(&key) else { return Ok(reject(Rejection::unsure())) };
-                    let stored = row.as_ref().map(|row| &row.confirmation);
+                    let stored = row.as_ref().map(|row| &*row.confirmation);
                     if stored.is_some_and(|stored| contract::is_started(stored, &permit)) {
                         return Ok(json!({ "execute": permit_out(&permit, call.arguments) }));
                     }
@@ -193,7 +193,7 @@ impl Native {
     fn change(
         &self,
         key: &Sha,
-        decide: &mut dyn FnMut(Option<Confirmation>) -> Result<Option<Confirmation>, String>,
+        decide: &mut dyn FnMut(Option<Box<Confirmation>>) -> Result<Option<Box<Confirmation>>, String>,
     ) -> Result<(), Stop> {
         for _ in 0..ROUNDS {
             let row = self.load(key)?;
@@ -215,7 +215,7 @@ impl Native {
     fn decide(
         &self,
         approval_id: &str,
-        decide: impl Fn(u64, Confirmation) -> Result<Confirmation, String>,
+        decide: impl Fn(u64, Box<Confirmation>) -> Result<Box<Confirmation>, String>,
     ) -> Result<Value, Stop> {
         const NONE: &str = "no such approval id: list what is pending";
         let row = self.find_by_id(approval_id)?.ok_or_else(|| NONE.to_string())?;

@@ -5,8 +5,9 @@
 use crate::answer::Assurance;
 use crate::confirmation::{Approval, Confirmation, Refusal, Run, Settlement, State, Status, UnixMillis};
 use crate::digest::hex;
-use crate::json::{self, Object};
+use crate::json::{self, NULL, Object};
 use crate::prose::{decimal, fill, say};
+use alloc::boxed::Box;
 use alloc::string::String;
 
 /// How far a confirmation is, for people.
@@ -32,6 +33,23 @@ pub enum Progress {
     SettledDidNot,
 }
 
+impl Progress {
+    /// As people and programs read it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Expired => "expired",
+            Self::InFlight => "in_flight",
+            Self::OutcomeUnknown => "outcome_unknown",
+            Self::Completed => "completed",
+            Self::Declined => "declined",
+            Self::SettledHappened => "settled_happened",
+            Self::SettledDidNot => "settled_did_not",
+        }
+    }
+}
+
 /// How far a confirmation is at a time.
 pub fn progress(c: &Confirmation, now: UnixMillis) -> Progress {
     match &c.state {
@@ -53,11 +71,11 @@ pub fn progress(c: &Confirmation, now: UnixMillis) -> Progress {
 /// Why not, and what to do.
 pub fn approve(
     now: UnixMillis,
-    mut c: Confirmation,
+    mut c: Box<Confirmation>,
     by: &str,
     shown: &str,
     proof: Assurance,
-) -> Result<Confirmation, String> {
+) -> Result<Box<Confirmation>, String> {
     undecided(now, &c)?;
     named(by)?;
     if !c.needs_person() {
@@ -86,7 +104,7 @@ pub fn approve(
 ///
 /// # Errors
 /// Why not, and what to do.
-pub fn decline(now: UnixMillis, mut c: Confirmation, by: &str, why: &str) -> Result<Confirmation, String> {
+pub fn decline(now: UnixMillis, mut c: Box<Confirmation>, by: &str, why: &str) -> Result<Box<Confirmation>, String> {
     undecided(now, &c)?;
     named(by)?;
     c.state = State::Declined(Refusal { by: say(by), at: now, why: say(why) });
@@ -97,7 +115,12 @@ pub fn decline(now: UnixMillis, mut c: Confirmation, by: &str, why: &str) -> Res
 ///
 /// # Errors
 /// Why not, and what to do.
-pub fn resolve(now: UnixMillis, mut c: Confirmation, by: &str, happened: bool) -> Result<Confirmation, String> {
+pub fn resolve(
+    now: UnixMillis,
+    mut c: Box<Confirmation>,
+    by: &str,
+    happened: bool,
+) -> Result<Box<Confirmation>, String> {
     named(by)?;
     let run: Run = match &c.state {
         State::InFlight(run) if now < run.deadline => {
@@ -116,7 +139,9 @@ pub fn resolve(now: UnixMillis, mut c: Confirmation, by: &str, happened: bool) -
 }
 
 fn named(by: &str) -> Result<(), String> {
-    if by.chars().all(char::is_whitespace) { Err(say("nobody is named: say who decides")) } else { Ok(()) }
+    // White space and what shows as little, without the tables of Unicode.
+    let blank = |c| matches!(c, '\0'..=' ' | '\u{7f}'..='\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{206f}' | '\u{3000}');
+    if by.chars().all(blank) { Err(say("nobody is named: say who decides")) } else { Ok(()) }
 }
 
 fn undecided(now: UnixMillis, c: &Confirmation) -> Result<(), String> {
@@ -133,69 +158,72 @@ fn undecided(now: UnixMillis, c: &Confirmation) -> Result<(), String> {
     }
 }
 
-/// A confirmation as JSON for people who look into a store.
+/// A confirmation as JSON: the keys of `item` in `wit/gate`, all of them in every state.
+pub fn item(c: &Confirmation, now: UnixMillis) -> String {
+    keys(&mut Object::new(), c, now).finish()
+}
+
+/// A confirmation as JSON for people who look into a store, where no time is known: as it was when it was issued.
 pub fn describe(c: &Confirmation) -> String {
-    let plan = &c.plan;
-    let approvals = json::array(&c.approvals, |out, approval| {
-        let object = Object::new()
-            .text("by", &approval.by)
-            .number("at", approval.at)
-            .text("proof", approval.proof.name())
-            .finish();
-        out.push_str(&object);
-    });
-    let mut state = Object::new();
-    match &c.state {
-        State::Pending => state.text("name", "pending"),
-        State::Expired => state.text("name", "expired"),
-        State::InFlight(run) => run_keys(&mut state, "in_flight", run),
-        State::Completed { run, at, replay_until, status, payload, settled_before } => {
-            run_keys(&mut state, "completed", run)
-                .number("completed_at", *at)
-                .number("replay_until", *replay_until)
-                .text("status", if *status == Status::Ok { "ok" } else { "failed" })
-                .option("payload", payload.as_deref());
-            match settled_before {
-                Some(settlement) => state.raw("settled_before", &settled(&mut Object::new(), settlement).finish()),
-                None => &mut state,
-            }
-        }
-        State::Declined(refusal) => {
-            state.text("name", "declined").text("by", &refusal.by).number("at", refusal.at).text("why", &refusal.why)
-        }
-        State::Settled { run, settlement } => settled(run_keys(&mut state, "settled", run), settlement),
+    let outcome = match &c.state {
+        State::Completed { replay_until, payload, .. } => (Some(*replay_until), payload.as_deref()),
+        _ => (None, None),
     };
-    Object::new()
+    keys(&mut Object::new(), c, c.issued)
+        .text("binding", &hex(&c.binding))
+        .number_or_null("replay_until", outcome.0)
+        .text_or_null("payload", outcome.1)
+        .finish()
+}
+
+fn keys<'a>(object: &'a mut Object, c: &Confirmation, now: UnixMillis) -> &'a mut Object {
+    let plan = &c.plan;
+    let (mut refusal, mut run, mut completed, mut settlement) = (None, None, None, None);
+    match &c.state {
+        State::Pending | State::Expired => {}
+        State::InFlight(started) => run = Some(started),
+        State::Completed { run: ran, at, status, settled_before, .. } => {
+            (run, settlement) = (Some(ran), settled_before.as_ref());
+            completed = Some((*at, if *status == Status::Ok { "ok" } else { "failed" }));
+        }
+        State::Declined(declined) => refusal = Some(declined),
+        State::Settled { run: ran, settlement: said } => (run, settlement) = (Some(ran), Some(said)),
+    }
+    let approvals = json::array(&c.approvals, |out, approval| {
+        out.push_str(&decided(&approval.by, approval.at).text("proof", approval.proof.name()).finish());
+    });
+    let refusal = refusal.map(|said| decided(&said.by, said.at).text("why", &said.why).finish());
+    let settlement = settlement
+        .map(|said| decided(&said.by, said.at).raw("happened", if said.happened { "true" } else { "false" }).finish());
+    object
         .text("approval_id", &c.approval_id)
+        .text("progress", progress(c, now).name())
         .text("owner", &c.owner)
         .text("tool", &c.tool)
         .text("revision", &c.revision)
         .text("arguments", &c.arguments)
-        .text("binding", &hex(&c.binding))
         .text("summary", &plan.summary)
         .text("preview", &plan.preview)
         .raw("warnings", &json::texts(plan.warnings.iter().map(String::as_str)))
-        .option("precondition", plan.precondition.as_deref())
+        .text_or_null("precondition", plan.precondition.as_deref())
         .text("needs", plan.needs.name())
         .number("approvers", u64::from(plan.approvers))
         .number("issued_at", c.issued)
         .number("expires_at", c.expires())
         .raw("approvals", &approvals)
-        .raw("state", &state.finish())
-        .finish()
+        .raw("refusal", refusal.as_deref().unwrap_or(NULL))
+        .text_or_null("operation_id", run.map(|run| run.operation_id.as_str()))
+        .number_or_null("started_at", run.map(|run| run.started))
+        .number_or_null("deadline", run.map(|run| run.deadline))
+        .number_or_null("completed_at", completed.map(|(at, _)| at))
+        .text_or_null("status", completed.map(|(_, status)| status))
+        .raw("settlement", settlement.as_deref().unwrap_or(NULL))
+        .text("shown", &hex(&c.shown()))
 }
 
-fn run_keys<'a>(object: &'a mut Object, name: &str, run: &Run) -> &'a mut Object {
+/// What somebody said, and when.
+fn decided(by: &str, at: UnixMillis) -> Object {
+    let mut object = Object::new();
+    object.text("by", by).number("at", at);
     object
-        .text("name", name)
-        .text("operation_id", &run.operation_id)
-        .number("started_at", run.started)
-        .number("deadline", run.deadline)
-}
-
-fn settled<'a>(object: &'a mut Object, settlement: &Settlement) -> &'a mut Object {
-    object
-        .raw("happened", if settlement.happened { "true" } else { "false" })
-        .text("by", &settlement.by)
-        .number("at", settlement.at)
 }

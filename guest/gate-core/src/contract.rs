@@ -12,6 +12,7 @@ use crate::json::Object;
 use crate::prose::{decimal, fill, say};
 use crate::settings::{Millis, Settings};
 use crate::token::{self, Random, Token};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -152,7 +153,7 @@ pub fn issue(
     plan: Plan,
     found: &[Found],
     random: [Random; 2],
-) -> Result<(Confirmation, Challenge), Rejection> {
+) -> Result<(Box<Confirmation>, Challenge), Rejection> {
     let mut recent = Vec::new();
     for Found { index, .. } in found {
         match index.phase {
@@ -171,7 +172,7 @@ pub fn issue(
         }
     }
     let [for_token, for_approval] = random;
-    let confirmation = Confirmation {
+    let confirmation = Box::new(Confirmation {
         approval_id: token::approval_id(for_approval),
         owner: say(call.owner),
         tool: say(call.tool),
@@ -184,7 +185,7 @@ pub fn issue(
         ttl: settings.ttl,
         approvals: Vec::new(),
         state: State::Pending,
-    };
+    });
     let challenge = Challenge {
         token: Token::new(for_token),
         approval_id: confirmation.approval_id.clone(),
@@ -258,7 +259,7 @@ fn running(wait: Millis) -> Rejection {
 }
 
 /// Step 11: the confirmation as it is stored when its token is spent. `run` is the time to the deadline.
-pub fn start(now: UnixMillis, mut c: Confirmation, operation: Random, run: Millis) -> (Confirmation, Permit) {
+pub fn start(now: UnixMillis, mut c: Box<Confirmation>, operation: Random, run: Millis) -> (Box<Confirmation>, Permit) {
     let run = Run {
         operation_id: token::operation_id(operation),
         started: now,
@@ -302,10 +303,10 @@ pub struct Recording {
 pub fn record(
     settings: &Settings,
     now: UnixMillis,
-    stored: Option<Confirmation>,
+    stored: Option<Box<Confirmation>>,
     operation_id: &str,
     outcome: &Outcome,
-) -> Result<(Option<Confirmation>, Recording), String> {
+) -> Result<(Option<Box<Confirmation>>, Recording), String> {
     const NO_RUN: &str = "no such run: record with the token and the operation id of its permit";
     let mut c = stored.ok_or(NO_RUN)?;
     if outcome.payload.len() > settings.max_output as usize {
@@ -317,13 +318,13 @@ pub fn record(
     }
     let whole = encoded_length(&outcome.payload) <= settings.max_outcome as usize;
     let payload = if whole { outcome.payload.clone() } else { stand_in(&c.tool, outcome, c.assurance()) };
-    let (run, settled_before) = match c.state {
+    let (run, settled_before) = match &c.state {
         State::InFlight(run) => (run, None),
         State::Settled { run, settlement } => (run, Some(settlement)),
         State::Completed { run, status, payload: kept, settled_before, .. } if run.operation_id == operation_id => {
-            let same = status == outcome.status && kept.is_none_or(|kept| kept == payload);
+            let same = *status == outcome.status && kept.as_ref().is_none_or(|kept| *kept == payload);
             return if same {
-                Ok((None, Recording { whole, settled_before }))
+                Ok((None, Recording { whole, settled_before: settled_before.clone() }))
             } else {
                 Err(say("another outcome of this run is kept already: an outcome is recorded once"))
             };
@@ -335,14 +336,14 @@ pub fn record(
     if run.operation_id != operation_id {
         return Err(say(NO_RUN));
     }
-    let recording = Recording { whole, settled_before: settled_before.clone() };
+    let recording = Recording { whole, settled_before: settled_before.cloned() };
     c.state = State::Completed {
-        run,
+        run: run.clone(),
         at: now,
         replay_until: now.saturating_add(settings.replay_window).min(NEVER),
         status: outcome.status,
         payload: Some(payload),
-        settled_before,
+        settled_before: recording.settled_before.clone(),
     };
     Ok((Some(c), recording))
 }
@@ -382,19 +383,18 @@ fn stand_in(tool: &str, outcome: &Outcome, assurance: Assurance) -> String {
 }
 
 /// What a sweep does with a row that is due.
-#[expect(clippy::large_enum_variant, reason = "returned once and taken apart at once")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Swept {
     /// It is not due.
     Keep,
     /// It keeps what the tombstone needs.
-    Replace(Confirmation),
+    Replace(Box<Confirmation>),
     /// Nobody can ask for it.
     Remove,
 }
 
 /// Drops what nobody can ask for. Never changes what [`verdict`] says at this time or later.
-pub fn sweep(settings: &Settings, now: UnixMillis, mut c: Confirmation) -> Swept {
+pub fn sweep(settings: &Settings, now: UnixMillis, mut c: Box<Confirmation>) -> Swept {
     if now < c.index(settings).purge_after {
         return Swept::Keep;
     }

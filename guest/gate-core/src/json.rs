@@ -4,6 +4,9 @@ use crate::canonical::write_string;
 use crate::prose::push_decimal;
 use alloc::string::String;
 
+/// What there is not.
+pub(crate) const NULL: &str = "null";
+
 /// An object under construction. By reference and not by value, which would copy it at each key.
 pub(crate) struct Object(String);
 
@@ -56,6 +59,22 @@ impl Object {
         match value {
             Some(value) => self.text(key, value),
             None => self,
+        }
+    }
+
+    /// A string, or null.
+    pub(crate) fn text_or_null(&mut self, key: &str, value: Option<&str>) -> &mut Self {
+        match value {
+            Some(value) => self.text(key, value),
+            None => self.raw(key, NULL),
+        }
+    }
+
+    /// A whole number, or null.
+    pub(crate) fn number_or_null(&mut self, key: &str, value: Option<u64>) -> &mut Self {
+        match value {
+            Some(value) => self.number(key, value),
+            None => self.raw(key, NULL),
         }
     }
 

@@ -36,7 +36,7 @@ pub(crate) fn push_decimal(out: &mut String, number: u64, width: usize) {
     let mut unit: u64 = 10_000_000_000_000_000_000;
     for place in (0..20).rev() {
         if number >= unit || place < width {
-            out.push(char::from(b'0' + (number / unit % 10) as u8));
+            out.push(char::from(b'0' + (number.checked_div(unit).unwrap_or_default() % 10) as u8));
         }
         unit /= 10;
     }

@@ -153,6 +153,15 @@ pub fn failed(tool: &str, failure: Failure, error: &str, effect: Effect, assuran
         .finish()
 }
 
+/// The shapes besides `ok`, behind it; each `%` is a text. Details that use a fixed key stand whole under `details`; a
+/// replay of what was too large to keep has its digest.
+const OTHERS: &str = concat!(
+    r#",{"type":"object","properties":{"status":{"const":"ok"},"tool":%,"message":%,"details":{"type":"object"},"outcome_digest":%,"outcome_bytes":{"type":"integer"},"assurance":%},"required":["status","tool","message"],"anyOf":[{"required":["details"]},{"required":["outcome_digest"]}]}"#,
+    r#",{"type":"object","properties":{"status":{"const":"confirmation_required"},"tool":%,"summary":%,"preview":{"type":"object"},"confirm_token":%,"confirm_instructions":%,"level":%,"expires_at":%,"warnings":{"type":"array","items":%},"recent":{"type":"array","items":{"type":"object"}},"assurance":%},"required":["status","tool","summary","preview","confirm_token","confirm_instructions","level","expires_at","warnings","recent","assurance"]}"#,
+    r#",{"type":"object","properties":{"status":{"const":"rejected"},"tool":%,"error":%,"reason":%,"detail":%},"required":["status","tool","error","reason"]}"#,
+    r#",{"type":"object","properties":{"status":{"const":"failed"},"tool":%,"error":%,"reason":%,"effect":{"enum":["none","partial","unknown"]},"assurance":%},"required":["status","tool","error","reason","effect"]}"#,
+);
+
 /// The JSON Schema of everything that a call may answer, where the tool promises a schema for its details.
 ///
 /// # Errors
@@ -190,35 +199,8 @@ pub fn output_schema(details: Option<&str>, limits: &Limits) -> Result<String, S
         definitions = parts.iter().copied().filter(|(key, _)| ["\"$defs\"", "\"definitions\""].contains(key)).collect();
     }
     let ok = fill(r#"{"type":"object","properties":{%},"required":[%]}"#, &[&properties, &required]);
-    let others = [
-        (
-            "confirmation_required",
-            r#""tool":{"type":"string"},"summary":{"type":"string"},"preview":{"type":"object"},"confirm_token":{"type":"string"},"confirm_instructions":{"type":"string"},"level":{"type":"string"},"expires_at":{"type":"string"},"warnings":{"type":"array","items":{"type":"string"}},"recent":{"type":"array","items":{"type":"object"}},"assurance":{"type":"string"}"#,
-            r#""status","tool","summary","preview","confirm_token","confirm_instructions","level","expires_at","warnings","recent","assurance""#,
-        ),
-        (
-            "rejected",
-            r#""tool":{"type":"string"},"error":{"type":"string"},"reason":{"type":"string"},"detail":{"type":"string"}"#,
-            r#""status","tool","error","reason""#,
-        ),
-        (
-            "failed",
-            r#""tool":{"type":"string"},"error":{"type":"string"},"reason":{"type":"string"},"effect":{"enum":["none","partial","unknown"]},"assurance":{"type":"string"}"#,
-            r#""status","tool","error","reason","effect""#,
-        ),
-    ];
-    let mut any = ok;
-    // Details that use a fixed key stand whole under `details`; a replay of what was too large to keep has its digest.
-    any.push_str(
-        r#",{"type":"object","properties":{"status":{"const":"ok"},"tool":{"type":"string"},"message":{"type":"string"},"details":{"type":"object"},"outcome_digest":{"type":"string"},"outcome_bytes":{"type":"integer"},"assurance":{"type":"string"}},"required":["status","tool","message"],"anyOf":[{"required":["details"]},{"required":["outcome_digest"]}]}"#,
-    );
-    for (status, properties, required) in others {
-        any.push_str(&fill(
-            r#",{"type":"object","properties":{"status":{"const":"%"},%},"required":[%]}"#,
-            &[status, properties, required],
-        ));
-    }
-    let mut schema = fill(r#"{"type":"object","anyOf":[%]"#, &[&any]);
+    let others = fill(OTHERS, &[r#"{"type":"string"}"#; 20]);
+    let mut schema = fill(r#"{"type":"object","anyOf":[%%]"#, &[&ok, &others]);
     for (key, value) in definitions {
         schema.push_str(&fill(",%:%", &[key, value]));
     }

@@ -93,39 +93,32 @@ impl Settings {
     /// # Errors
     /// Names the setting and its range.
     pub fn check(&self) -> Result<(), String> {
-        let times = [
+        let size = |size: u32| Millis::from(size);
+        let all = [
             ("ttl", self.ttl, 15 * SECOND, HOUR),
             ("approval-window", self.approval_window, 15 * SECOND, 7 * DAY),
             ("replay-window", self.replay_window, SECOND, DAY),
             ("tombstone", self.tombstone, MINUTE, 30 * DAY),
             ("cool-down", self.cool_down, SECOND, DAY),
             ("recent-window", self.recent_window, SECOND, DAY),
+            ("max-arguments", size(self.max_arguments), 1, 16 * 1024 * 1024),
+            ("max-depth", size(self.max_depth), 1, 512),
+            ("max-number", size(self.max_number), 1, 65_536),
+            ("max-exponent", size(self.max_exponent), 1, 1_000_000),
+            ("max-plan", size(self.max_plan), 1, 16 * 1024 * 1024),
+            ("max-precondition", size(self.max_precondition), 1, 65_536),
+            ("max-outcome", size(self.max_outcome), 1, 64 * 1024 * 1024),
+            ("max-output", size(self.max_output), 1, 64 * 1024 * 1024),
+            ("pending-per-owner", size(self.pending_per_owner), 1, 1_000_000),
+            ("pending-in-all", size(self.pending_in_all), 1, 100_000_000),
         ];
-        for (name, value, low, high) in times {
+        for (name, value, low, high) in all {
             if !(low..=high).contains(&value) {
+                // Times are those that are not from 1.
+                let unit = if low == 1 { "" } else { " ms" };
                 return Err(fill(
-                    "% is % ms: set it between % and % ms",
-                    &[name, &decimal(value), &decimal(low), &decimal(high)],
-                ));
-            }
-        }
-        let sizes = [
-            ("max-arguments", self.max_arguments, 16 * 1024 * 1024),
-            ("max-depth", self.max_depth, 512),
-            ("max-number", self.max_number, 65_536),
-            ("max-exponent", self.max_exponent, 1_000_000),
-            ("max-plan", self.max_plan, 16 * 1024 * 1024),
-            ("max-precondition", self.max_precondition, 65_536),
-            ("max-outcome", self.max_outcome, 64 * 1024 * 1024),
-            ("max-output", self.max_output, 64 * 1024 * 1024),
-            ("pending-per-owner", self.pending_per_owner, 1_000_000),
-            ("pending-in-all", self.pending_in_all, 100_000_000),
-        ];
-        for (name, value, high) in sizes {
-            if !(1..=high).contains(&value) {
-                return Err(fill(
-                    "% is %: set it between 1 and %",
-                    &[name, &decimal(value.into()), &decimal(high.into())],
+                    "% is %%: set it between % and %%",
+                    &[name, &decimal(value), unit, &decimal(low), &decimal(high), unit],
                 ));
             }
         }

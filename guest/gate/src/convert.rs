@@ -1,13 +1,11 @@
 //! Between the generated types and those of `gate-core`. Every match is exhaustive: a new case has to be said here.
 
-use crate::bindings::exports::counterfoil::gate::{approvals, gate};
+use crate::bindings::exports::counterfoil::gate::gate;
 use alloc::string::String;
 use core::sync::atomic::Ordering::Relaxed;
 use counterfoil_gate_core::answer::{Assurance, Detail, Effect, Failure, Reason, Rejection};
-use counterfoil_gate_core::approvals::{Progress, progress};
-use counterfoil_gate_core::confirmation::{Call, Confirmation, Outcome, Plan, Run, Settlement, State, Status};
+use counterfoil_gate_core::confirmation::{Call, Outcome, Plan, Settlement, Status};
 use counterfoil_gate_core::contract::{Challenge, Earlier, Permit, Replayed};
-use counterfoil_gate_core::digest::hex;
 use counterfoil_gate_core::level::Level;
 use counterfoil_gate_core::prose::say;
 use counterfoil_gate_core::settings::Settings;
@@ -168,69 +166,6 @@ pub fn replayed(value: Replayed) -> gate::Replayed {
 
 pub fn settlement(value: Settlement) -> gate::Settlement {
     gate::Settlement { happened: value.happened, by: value.by, at: value.at }
-}
-
-pub fn item(c: Confirmation, now: u64) -> approvals::Item {
-    let (shown, expires_at) = (hex(&c.shown()), c.expires());
-    let progress = match progress(&c, now) {
-        Progress::Pending => approvals::Progress::Pending,
-        Progress::Approved => approvals::Progress::Approved,
-        Progress::Expired => approvals::Progress::Expired,
-        Progress::InFlight => approvals::Progress::InFlight,
-        Progress::OutcomeUnknown => approvals::Progress::OutcomeUnknown,
-        Progress::Completed => approvals::Progress::Completed,
-        Progress::Declined => approvals::Progress::Declined,
-        Progress::SettledHappened => approvals::Progress::SettledHappened,
-        Progress::SettledDidNot => approvals::Progress::SettledDidNot,
-    };
-    let mut item = approvals::Item {
-        approval_id: c.approval_id,
-        progress,
-        owner: c.owner,
-        tool: c.tool,
-        revision: c.revision,
-        arguments: c.arguments,
-        summary: c.plan.summary,
-        preview: c.plan.preview,
-        warnings: c.plan.warnings,
-        precondition: c.plan.precondition,
-        needs: assurance_out(c.plan.needs),
-        approvers: c.plan.approvers,
-        issued_at: c.issued,
-        expires_at,
-        approvals: c
-            .approvals
-            .into_iter()
-            .map(|a| approvals::Approval { by: a.by, at: a.at, proof: assurance_out(a.proof) })
-            .collect(),
-        refusal: None,
-        operation_id: None,
-        started_at: None,
-        deadline: None,
-        completed_at: None,
-        status: None,
-        settlement: None,
-        shown,
-    };
-    let mut ran = |run: Run| {
-        item.operation_id = Some(run.operation_id);
-        (item.started_at, item.deadline) = (Some(run.started), Some(run.deadline));
-    };
-    match c.state {
-        State::Pending | State::Expired => {}
-        State::InFlight(run) => ran(run),
-        State::Completed { run, at, status, settled_before, .. } => {
-            ran(run);
-            (item.completed_at, item.status) = (Some(at), Some(status_out(status)));
-            item.settlement = settled_before.map(settlement);
-        }
-        State::Declined(r) => item.refusal = Some(approvals::Refusal { by: r.by, at: r.at, why: r.why }),
-        State::Settled { run, settlement: said } => {
-            ran(run);
-            item.settlement = Some(settlement(said));
-        }
-    }
-    item
 }
 
 /// The settings of this instance, one cell a field: zero until it is configured, which no setting may be.

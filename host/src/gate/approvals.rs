@@ -1,6 +1,7 @@
 //! For people and their tools: who agrees, who refuses, what became of a lost run. Never listed to agents.
 
 use super::bindings::approvals::Selection;
+use super::item::read;
 use super::{Assurance, Cursor, Gate, GateError, Item};
 
 impl Gate {
@@ -12,7 +13,7 @@ impl Gate {
         let mut lease = self.instances.lease().await?;
         let (instance, store) = lease.parts();
         let result = instance.counterfoil_gate_approvals().call_show(store, approval_id).await;
-        Ok(lease.settle(result)??)
+        lease.settle(result)??.as_deref().map(read).transpose()
     }
 
     /// Unspent, unexpired confirmations, oldest first, behind `after`.
@@ -35,7 +36,7 @@ impl Gate {
         let mut lease = self.instances.lease().await?;
         let (instance, store) = lease.parts();
         let result = instance.counterfoil_gate_approvals().call_list(store, which, after, limit).await;
-        Ok(lease.settle(result)??)
+        lease.settle(result)??.iter().map(|text| read(text)).collect()
     }
 
     /// A person agrees to what was shown.
@@ -72,7 +73,7 @@ impl Gate {
         Ok(lease.settle(result)??)
     }
 
-    /// Decodes a stored body: JSON for people.
+    /// Decodes a stored body: JSON for people, an item as it was when it was issued.
     ///
     /// # Errors
     /// Misuse: what is wrong with it.

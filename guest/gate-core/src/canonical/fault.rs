@@ -76,76 +76,75 @@ impl Fault {
     }
 
     pub(super) fn text(&self, limits: &Limits, rules: Rules<'_>) -> String {
-        const STRICT: &str = "send strict JSON (RFC 8259)";
-        let number = |number: usize| decimal(number as u64);
-        let at = number(self.at);
-        let bytes = decimal(limits.max_bytes.into());
-        let characters = decimal(limits.max_number.into());
-        let exponent = decimal(limits.max_exponent.into());
-        let expected = |what| fill("% is expected at byte %: %", &[what, &at, STRICT]);
-        let here = |sentence| fill(sentence, &[&at]);
-        match self.what {
-            What::TooLong { bytes: sent } => {
-                fill("the arguments are % bytes long: at most % are allowed", &[&number(sent), &bytes])
+        let Self { at, what, key } = self;
+        let named = |sentence, name: &str| fill(sentence, &[name, &decimal(*at as u64)]);
+        let expected = |what| named("% is expected at byte %: send strict JSON (RFC 8259)", what);
+        let (most_bytes, most_characters) = (limits.max_bytes as usize, limits.max_number as usize);
+        let (sentence, [first, second, third]) = match *what {
+            What::TooLong { bytes } => {
+                ("the arguments are % bytes long: at most % are allowed", [bytes, most_bytes, 0])
             }
-            What::TooLongCanonical { bytes: written } => fill(
-                "the arguments are % bytes long in canonical form: at most % are allowed",
-                &[&number(written), &bytes],
-            ),
-            What::Empty => say(match rules {
-                Rules::Arguments { .. } => "the text is empty: send {} for no arguments",
-                Rules::AsSent => "the text is empty: send one JSON value",
-            }),
-            What::ByteOrderMark => here("byte order mark at byte %: send the text without it"),
-            What::NotAnObject => here("no object at byte %: send one JSON object, or null for no arguments"),
-            What::End => here("the text ends too early, at byte %: send the whole JSON text"),
-            What::ValueExpected => expected("a value"),
-            What::KeyExpected => expected("a key in double quotes"),
-            What::ColonExpected => expected("a colon"),
-            What::CommaOrBraceExpected => expected("a comma or }"),
-            What::CommaOrBracketExpected => expected("a comma or ]"),
-            What::TextBehind => here("text behind the value at byte %: send one JSON value and nothing else"),
+            What::TooLongCanonical { bytes } => {
+                ("the arguments are % bytes long in canonical form: at most % are allowed", [bytes, most_bytes, 0])
+            }
+            What::Empty => match rules {
+                Rules::Arguments { .. } => ("the text is empty: send {} for no arguments", [0; 3]),
+                Rules::AsSent => ("the text is empty: send one JSON value", [0; 3]),
+            },
+            What::ByteOrderMark => ("byte order mark at byte %: send the text without it", [*at; 3]),
+            What::NotAnObject => ("no object at byte %: send one JSON object, or null for no arguments", [*at; 3]),
+            What::End => ("the text ends too early, at byte %: send the whole JSON text", [*at; 3]),
+            What::ValueExpected => return expected("a value"),
+            What::KeyExpected => return expected("a key in double quotes"),
+            What::ColonExpected => return expected("a colon"),
+            What::CommaOrBraceExpected => return expected("a comma or }"),
+            What::CommaOrBracketExpected => return expected("a comma or ]"),
+            What::TextBehind => ("text behind the value at byte %: send one JSON value and nothing else", [*at; 3]),
             What::TooDeep => {
-                fill("nested more than % deep at byte %: send it flatter", &[&decimal(limits.max_depth.into()), &at])
+                ("nested more than % deep at byte %: send it flatter", [limits.max_depth as usize, *at, 0])
             }
-            What::DigitExpected => expected("a digit"),
-            What::LeadingZero => here("a number starts with a spare zero at byte %: send it without"),
-            What::NumberTooLong { characters: sent } => {
-                fill("the number at byte % has % characters: at most % are allowed", &[&at, &number(sent), &characters])
+            What::DigitExpected => return expected("a digit"),
+            What::LeadingZero => ("a number starts with a spare zero at byte %: send it without", [*at; 3]),
+            What::NumberTooLong { characters } => {
+                ("the number at byte % has % characters: at most % are allowed", [*at, characters, most_characters])
             }
-            What::NumberTooLongCanonical { characters: written } => fill(
+            What::NumberTooLongCanonical { characters } => (
                 "the number at byte % has % characters in canonical form: at most % are allowed",
-                &[&at, &number(written), &characters],
+                [*at, characters, most_characters],
             ),
-            What::Exponent => fill(
+            What::Exponent => (
                 "the number at byte % has an exponent beyond %: send a number of less magnitude",
-                &[&at, &exponent],
+                [*at, limits.max_exponent as usize, 0],
             ),
-            What::ExponentCanonical => fill(
+            What::ExponentCanonical => (
                 "the number at byte % has an exponent beyond % in canonical form: send a number of less magnitude",
-                &[&at, &exponent],
+                [*at, limits.max_exponent as usize, 0],
             ),
             What::Control { byte } => {
-                fill("a control character in a string at byte %: write it as \\u00%", &[&at, &hex(&[byte as u8])])
+                let sentence = "a control character in a string at byte %: write it as \\u00%";
+                return fill(sentence, &[&decimal(*at as u64), &hex(&[byte as u8])]);
             }
-            What::Escape => here(
+            What::Escape => (
                 "an unknown escape at byte %: use \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\u and four hexadecimal digits",
+                [*at; 3],
             ),
-            What::LoneSurrogate => here("a lone surrogate at byte %: send the whole character"),
-            What::Duplicate => match &self.key {
+            What::LoneSurrogate => ("a lone surrogate at byte %: send the whole character", [*at; 3]),
+            What::Duplicate => match key {
                 Some(key) => {
-                    fill("the key \"%\" is in its object a second time at byte %: send each key once", &[key, &at])
+                    return named("the key \"%\" is in its object a second time at byte %: send each key once", key);
                 }
-                None => here("the key at byte % is in its object a second time: send each key once"),
+                None => ("the key at byte % is in its object a second time: send each key once", [*at; 3]),
             },
             What::Token => match rules {
                 Rules::Arguments { confirm: Some(name) } => {
-                    fill("a token in the text at byte %: a token belongs only in %, at top level", &[&at, name])
+                    let sentence = "a token in the text at byte %: a token belongs only in %, at top level";
+                    return fill(sentence, &[&decimal(*at as u64), name]);
                 }
-                _ => here("a token in the text at byte %: it does not belong there"),
+                _ => ("a token in the text at byte %: it does not belong there", [*at; 3]),
             },
-            What::Defect => here("the reader could not go on at byte %: report this text to its makers"),
-        }
+            What::Defect => ("the reader could not go on at byte %: report this text to its makers", [*at; 3]),
+        };
+        fill(sentence, &[first, second, third].map(|number| decimal(number as u64)).each_ref().map(String::as_str))
     }
 }
 

@@ -110,7 +110,7 @@ pub fn move_file(roots: &Roots, from: &str, to: &str, context: &Context) -> Resu
     let (now, _) = ends.precondition()?;
     if context.precondition.as_ref() != Some(&now) {
         return Err(refused(format!(
-            "{} or {} changed since the preview; preview again",
+            "{} or {} changed since the preview",
             ends.from.quoted(),
             ends.to.quoted()
         )));
@@ -263,5 +263,5 @@ fn changed(place: &Place, now: &Found) -> ToolError {
         Found::Absent => "there is nothing there now".to_owned(),
         now => format!("there is a {}{} now", now.noun(), now.parenthesis()),
     };
-    refused(format!("{} changed since the preview; {state}; preview again", place.quoted()))
+    refused(format!("{} changed since the preview; {state}", place.quoted()))
 }

@@ -114,7 +114,11 @@ impl Gate {
             self.instances.aside(|i, store| i.counterfoil_gate_gate().call_read(store, &raw, confirm_parameter))?;
         let (reason, what) = match read {
             Ok(request) => return Ok(request.into()),
-            Err(ArgumentsError::MalformedToken(what)) => (Reason::MalformedToken, what),
+            // This one says itself what to do.
+            Err(ArgumentsError::MalformedToken(error)) => {
+                let reason = Reason::MalformedToken;
+                return Err(GateError::Rejected(Rejection { reason, detail: None, error, retry_after: None }));
+            }
             Err(ArgumentsError::InvalidArguments(what)) => (Reason::InvalidArguments, what),
         };
         Err(GateError::Rejected(self.refuse(reason, &what).await?))

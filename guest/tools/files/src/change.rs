@@ -109,11 +109,7 @@ pub fn move_file(roots: &Roots, from: &str, to: &str, context: &Context) -> Resu
     let ends = ends(roots, from, to)?;
     let (now, _) = ends.precondition()?;
     if context.precondition.as_ref() != Some(&now) {
-        return Err(refused(format!(
-            "{} or {} changed since the preview",
-            ends.from.quoted(),
-            ends.to.quoted()
-        )));
+        return Err(refused(format!("{} or {} changed since the preview", ends.from.quoted(), ends.to.quoted())));
     }
     rename(&ends)?;
     let Ends { from, source, to, target } = &ends;

@@ -15,3 +15,4 @@ mod plugin;
 mod python;
 mod store_processes;
 mod vectors;
+mod wit;

@@ -180,7 +180,9 @@ pub fn output_schema(details: Option<&str>, limits: &Limits) -> Result<String, S
         None => None,
     };
     let mut definitions = Vec::new();
-    if let Some(own) = &own {
+    if own.as_deref().is_some_and(dangles) {
+        properties.push_str(r#","details":{"type":"object"}"#);
+    } else if let Some(own) = &own {
         let parts = members(own);
         let part = |name: &str| parts.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
         let own = part("\"properties\"").filter(|value| value.starts_with('{'));
@@ -206,6 +208,16 @@ pub fn output_schema(details: Option<&str>, limits: &Limits) -> Result<String, S
     }
     schema.push('}');
     Ok(schema)
+}
+
+/// Whether a reference of a schema leads to a place that it does not have once it is wrapped: only definitions keep theirs.
+fn dangles(schema: &str) -> bool {
+    const REFERENCE: &str = "\"$ref\":\"";
+    let places = schema.as_bytes().windows(REFERENCE.len()).enumerate();
+    places.filter(|(_, window)| *window == REFERENCE.as_bytes()).any(|(at, _)| {
+        let target = schema.get(at + REFERENCE.len()..).unwrap_or_default();
+        !target.starts_with("#/$defs/") && !target.starts_with("#/definitions/")
+    })
 }
 
 /// Adds what is between the brackets, behind a comma.
@@ -254,4 +266,24 @@ fn quoted(text: &str) -> String {
     let mut out = String::new();
     write_string(&mut out, text);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[track_caller]
+    fn check(details: &str, keeps: bool) {
+        let schema = output_schema(Some(details), &Limits::default()).unwrap();
+        assert_eq!(schema.contains(r#""size":"#), keeps, "{schema}");
+    }
+
+    #[test]
+    fn a_schema_whose_references_would_dangle_is_listed_without_them() {
+        check(r#"{"type":"object","properties":{"size":{"type":"integer"}}}"#, true);
+        check(r##"{"properties":{"size":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"integer"}}}"##, true);
+        check(r##"{"properties":{"size":{"$ref":"#/properties/n"},"n":{"type":"integer"}}}"##, false);
+        check(r##"{"properties":{"size":{"$ref":"#/$defs/n"}},"$defs":{"n":{"$ref":"#"}}}"##, false);
+    }
 }

@@ -2,7 +2,6 @@
 //!
 //! Whoever decides anything here and not in `gate-core` has made a mistake; what is here is the order in which store, clock
 //! and randomness are asked.
-
 //!
 //! No `std`: with its allocator and the prose of its panics the component would be half as large again. A panic is a trap,
 //! and a host that meets one throws the instance away.
@@ -11,6 +10,7 @@
 
 extern crate alloc;
 
+mod answers;
 mod bindings;
 mod convert;
 mod store;
@@ -18,9 +18,9 @@ mod store;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use bindings::exports::counterfoil::gate::{approvals, gate, levels, responses};
+use bindings::exports::counterfoil::gate::{approvals, gate};
 use bindings::wasi::{clocks::wall_clock, random::random};
-use convert::{assurance, call, level, level_out, plan, rejection, rejection_in, settings, settings_in, settings_out};
+use convert::{assurance, call, plan, rejection, settings, settings_in, settings_out};
 use counterfoil_gate_core as rules;
 use rules::answer::{Reason, Rejection};
 use rules::confirmation::{Call, Confirmation, NEVER, Outcome, Phase, Plan};
@@ -320,82 +320,5 @@ impl approvals::Guest for Component {
 
     fn decode(body: Vec<u8>) -> Result<String, String> {
         rules::body::decode(&body).map(|c| rules::approvals::describe(&c)).map_err(say)
-    }
-}
-
-impl responses::Guest for Component {
-    fn confirmation_required(
-        tool: String,
-        shown: gate::Plan,
-        challenge: gate::Challenge,
-        at: gate::Level,
-        confirm_parameter: String,
-    ) -> String {
-        let challenge = convert::challenge_in(challenge);
-        let limits = settings().output();
-        rules::responses::confirmation_required(&tool, &plan(shown), &challenge, level(at), &confirm_parameter, &limits)
-    }
-
-    fn ok(tool: String, message: String, details: String, proof: Option<gate::Assurance>) -> Result<String, String> {
-        rules::responses::ok(&tool, &message, &details, proof.map(assurance), &settings().output())
-    }
-
-    fn rejected(tool: String, reason: gate::Rejection) -> String {
-        rules::responses::rejected(&tool, &rejection_in(reason))
-    }
-
-    fn failed(
-        tool: String,
-        failure: gate::Failure,
-        error: String,
-        effect: gate::Effect,
-        proof: Option<gate::Assurance>,
-    ) -> String {
-        rules::responses::failed(
-            &tool,
-            convert::failure(failure),
-            &error,
-            convert::effect(effect),
-            proof.map(assurance),
-        )
-    }
-
-    fn refuse(reason: gate::Reason, what: String) -> gate::Rejection {
-        rejection(Rejection::because(convert::reason_in(reason), &what))
-    }
-
-    fn compact(text: String) -> Result<String, String> {
-        rules::canonical::compact(&text, &settings().output()).map(|compact| compact.text)
-    }
-
-    fn output_schema(details: Option<String>) -> Result<String, String> {
-        rules::responses::output_schema(details.as_deref(), &settings().output())
-    }
-}
-
-impl levels::Guest for Component {
-    fn model_version() -> String {
-        say(rules::level::MODEL_VERSION)
-    }
-
-    fn ceiling(declared: gate::Level, operator: Option<gate::Level>) -> Result<gate::Level, String> {
-        rules::level::ceiling(level(declared), operator.map(level)).map(level_out)
-    }
-
-    fn resolve(
-        declared: gate::Level,
-        critical: bool,
-        operator: Option<gate::Level>,
-        planned: Option<gate::Level>,
-    ) -> Result<gate::Level, String> {
-        rules::level::resolve(level(declared), critical, operator.map(level), planned.map(level)).map(level_out)
-    }
-
-    fn parse(text: String) -> Result<gate::Level, String> {
-        rules::level::Level::parse(&text).map(level_out)
-    }
-
-    fn name(at: gate::Level) -> String {
-        say(level(at).name())
     }
 }

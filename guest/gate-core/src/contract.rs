@@ -385,21 +385,22 @@ fn stand_in(tool: &str, outcome: &Outcome, assurance: Assurance) -> String {
 /// What a sweep does with a row that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Swept {
-    /// It is not due.
+    /// It is none of a sweep's business.
     Keep,
-    /// It keeps what the tombstone needs.
+    /// It keeps what the tombstone needs, and when it is due next.
     Replace(Box<Confirmation>),
     /// Nobody can ask for it.
     Remove,
 }
 
-/// Drops what nobody can ask for. Never changes what [`verdict`] says at this time or later.
+/// Drops what nobody can ask for, of a row that is due. Never changes what [`verdict`] says at this time or later.
 pub fn sweep(settings: &Settings, now: UnixMillis, mut c: Box<Confirmation>) -> Swept {
-    if now < c.index(settings).purge_after {
-        return Swept::Keep;
-    }
     if matches!(c.state, State::InFlight(_)) {
         return Swept::Keep;
+    }
+    // Due by settings that were changed since: written anew, or every sweep would begin with it.
+    if now < c.index(settings).purge_after {
+        return Swept::Replace(c);
     }
     if c.removed_at(settings).is_none_or(|end| now >= end) {
         return Swept::Remove;

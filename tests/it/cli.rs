@@ -385,6 +385,18 @@ fn a_plug_in_that_prints_leaves_nothing_but_the_protocol_on_standard_output() {
 }
 
 #[test]
+fn a_preview_that_cannot_be_confirmed_from_a_shell_says_so() {
+    const SAID: &str = "has ended with this process";
+    let folder = Folder::ready();
+    folder.write("work/workspace/a.txt", "precious");
+    assert!(!folder.run(&["call", "delete_file", DELETE]).err.contains(SAID));
+    let dirs = r#"dirs = [{ host = "workspace", guest = "/files", access = "read-write" }]"#;
+    let config = format!("[store]\nurl = \"memory:\"\n[plugins.files]\nsource = \"files.wasm\"\n{dirs}\n");
+    folder.write("work/counterfoil.toml", &config);
+    folder.run(&["call", "delete_file", DELETE]).gave(3, &[SAID, "sqlite:FILE"]);
+}
+
+#[test]
 fn a_store_in_memory_has_no_lost_runs_to_settle() {
     let folder = Folder::new();
     folder.write("work/counterfoil.toml", "[store]\nurl = \"memory:\"\n");

@@ -2,6 +2,7 @@
 
 use super::print::{note, out};
 use super::{Usage, answer, exit, log, open, owner, serve};
+use crate::config::StoreConfig;
 use crate::text;
 use crate::tool::Progress;
 use crate::{Incoming, Reply, Status};
@@ -50,7 +51,8 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     }
     let sent = if args.arguments == "-" { from_stdin().await? } else { args.arguments.clone() };
     let owner = owner(args.owner.as_deref())?;
-    let host = open::open(&open::load(config)?).await?;
+    let loaded = open::load(config)?;
+    let host = open::open(&loaded).await?;
     let arguments = match &args.confirm {
         Some(token) => with_token(&sent, host.confirm_parameter(), token)?,
         None => sent.clone(),
@@ -72,6 +74,11 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     host.drain().await;
     let Some(reply) = reply else { return Ok(exit::OTHER) };
     show(&reply, &args, &sent, config)?;
+    if reply.status == Status::ConfirmationRequired && matches!(loaded.store, StoreConfig::Memory) {
+        note(
+            "the store is \"memory:\", so this token has ended with this process: set url = \"sqlite:FILE\" to confirm from a shell",
+        );
+    }
     Ok(match reply.status {
         Status::Ok => exit::OK,
         Status::ConfirmationRequired => exit::CONFIRMATION_REQUIRED,

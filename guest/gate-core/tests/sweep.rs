@@ -1,5 +1,5 @@
 //! What a sweep does with a row that the store calls due, on both sides of each of its times.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use counterfoil_gate_core::answer::Assurance;
 use counterfoil_gate_core::confirmation::{Call, Confirmation, Plan, State};
@@ -18,7 +18,7 @@ fn issued(settings: &Settings) -> Box<Confirmation> {
         needs: Assurance::TokenOnly,
         approvers: 0,
     };
-    issue(settings, START, &call, plan, &[], [[1; 15], [2; 15]]).unwrap().0.into()
+    issue(settings, START, &call, plan, &[], [[1; 15], [2; 15]]).unwrap().0
 }
 
 #[test]

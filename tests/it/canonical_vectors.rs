@@ -1,13 +1,11 @@
 //! `vectors/canonical.json` on gate-core, natively, and on the built component: both answer as the file says.
 
 use counterfoil_gate_core::canonical::{ArgumentsError, Limits, Request, is_canonical, is_token, read};
+use counterfoil_tests::runners::Side;
+use counterfoil_tests::runners::canonical::{self, CASES};
 use counterfoil_tests::runners::world::World;
-use counterfoil_tests::runners::{Side, canonical};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-
-/// How many there are: a case that falls out of the file is noticed.
-pub const CASES: usize = 238;
 
 #[test]
 fn every_canonical_case_is_answered_by_gate_core() {

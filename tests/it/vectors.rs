@@ -1,21 +1,11 @@
 //! The language-neutral vectors, on the rules natively and on the built component: answers byte-identical between the two
 //! and to the files. `COUNTERFOIL_BLESS=1` (`just bless`) writes the complete answers anew; what is expected by hand stays.
 
-use counterfoil_tests::runners::cases::{self, Case, Header, Sweeping};
-use counterfoil_tests::runners::{Side, answers};
-use serde_json::{Map, Value, json};
-use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Once};
-
-fn header() -> Arc<Header> {
-    Arc::new(cases::read("contract.json"))
-}
-
-fn file(header: &Header, name: &str) -> Vec<Case> {
-    let cases: Vec<Case> = cases::read(&format!("contract/{name}.json"));
-    assert_eq!(cases.len(), header.files[name], "contract.json says how many cases are in {name}.json");
-    cases
-}
+use counterfoil_tests::runners::cases::{self, Sweeping};
+use counterfoil_tests::runners::contract::{self, attempt, file, header};
+use counterfoil_tests::runners::{Side, answers, vectors};
+use serde_json::{Value, json};
+use std::sync::Once;
 
 /// Runs every case of every file on one side; returns how many.
 fn all(side: Side, sweeping: Sweeping) -> usize {
@@ -24,49 +14,7 @@ fn all(side: Side, sweeping: Sweeping) -> usize {
     if std::env::var_os("COUNTERFOIL_BLESS").is_some() {
         BLESSED.call_once(bless);
     }
-    let header = header();
-    let (mut ran, mut wrong) = (0, Vec::new());
-    for name in header.files.keys() {
-        let blessed: Map<String, Value> = cases::read(&format!("contract/{name}.answers.json"));
-        let cases = file(&header, name);
-        assert_eq!(blessed.len(), cases.len(), "{name}.answers.json has other cases: `just bless` writes it anew");
-        for case in cases {
-            let unfit = is_about_rows(&case) || !cases::goes_forward(&case);
-            if sweeping == Sweeping::Eager && unfit {
-                continue;
-            }
-            ran += 1;
-            let expected = blessed.get(&case.name).and_then(Value::as_array).cloned().unwrap_or_default();
-            match attempt(&header, &case, side, sweeping) {
-                Some(answers) => wrong.extend(differences(&case.name, &answers, &expected)),
-                None => wrong.push(format!("{}: see above", case.name)),
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{side:?}: {} wrong\n{}", wrong.len(), wrong.join("\n"));
-    ran
-}
-
-/// Runs a case; a failed expectation is told and does not keep the others from running.
-fn attempt(header: &Arc<Header>, case: &Case, side: Side, sweeping: Sweeping) -> Option<Vec<Value>> {
-    std::panic::catch_unwind(AssertUnwindSafe(|| cases::run(header, case, side, sweeping))).ok()
-}
-
-fn is_about_rows(case: &Case) -> bool {
-    let told = |step: &Map<String, Value>| {
-        step.get("do")
-            .is_some_and(|name| ["rows", "sweep", "decode", "show"].contains(&name.as_str().unwrap_or_default()))
-    };
-    case.steps.iter().any(|step| told(step) || step.contains_key("steps"))
-}
-
-fn differences(name: &str, answers: &[Value], expected: &[Value]) -> Option<String> {
-    let at = answers.iter().zip(expected).position(|(answer, expected)| answer != expected);
-    match at {
-        Some(at) => Some(format!("{name}, step {}:\n  blessed {}\n  came    {}", at + 1, expected[at], answers[at])),
-        None if answers.len() != expected.len() => Some(format!("{name}: other steps than those that were blessed")),
-        None => None,
-    }
+    contract::all(side, sweeping)
 }
 
 /// Writes the answers of the cases whose hand-written expectations hold.
@@ -77,7 +25,7 @@ fn bless() {
             (case.name.clone(), attempt(&header, &case, Side::Native, Sweeping::AsWritten).unwrap_or_default())
         });
         let answers: Vec<_> = answers.collect();
-        let path = cases::folder().join(format!("contract/{name}.answers.json"));
+        let path = vectors().join(format!("contract/{name}.answers.json"));
         std::fs::write(path, answers::write(&answers)).unwrap();
     }
 }

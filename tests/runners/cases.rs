@@ -8,7 +8,6 @@ use counterfoil_gate_core::digest::hex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// `contract.json`: what the cases share.
@@ -40,14 +39,9 @@ pub struct Case {
     pub steps: Vec<Map<String, Value>>,
 }
 
-/// Where the vectors are.
-pub fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("vectors")
-}
-
 /// Reads a JSON file of the vectors.
 pub fn read<T: serde::de::DeserializeOwned>(name: &str) -> T {
-    let path = folder().join(name);
+    let path = super::vectors().join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

@@ -5,12 +5,19 @@ pub mod answers;
 pub mod canonical;
 pub mod cases;
 pub mod component;
+pub mod contract;
 pub mod native;
 pub mod native_json;
 pub mod value;
 pub mod world;
 
 use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// Where the vectors are.
+pub fn vectors() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("vectors")
+}
 
 /// A gate, asked by the names in `wit/gate` with `_` for `-`: a record is an object, a case its name or an object of one
 /// key, a result an object with `ok` or `err`.

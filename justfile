@@ -3,7 +3,9 @@
 set shell := ["bash", "-euo", "pipefail", "-c"]
 
 guest := "--profile guest --target wasm32-wasip2 --target-dir target/guest"
-tested := "-p counterfoil -p counterfoil-gate-core -p counterfoil-files -p counterfoil-tests"
+# The crates of the plug-ins that ship with the program: one for each folder in guest/tools.
+plugins := `ls guest/tools | sed 's/^/-p counterfoil-/' | xargs`
+tested := "-p counterfoil -p counterfoil-gate-core " + plugins + " -p counterfoil-tests"
 
 _default:
     @just --list --unsorted
@@ -20,7 +22,7 @@ test: setup fixtures python deny
     cargo clippy --locked {{tested}} --all-targets -- -D warnings
     cargo clippy --locked -p counterfoil --no-default-features --lib --examples -- -D warnings
     RUSTFLAGS="-C target-feature=+simd128" cargo clippy --locked -p counterfoil-gate --target wasm32-unknown-unknown --target-dir target/guest -- -D warnings
-    cargo clippy --locked -p counterfoil-files -p counterfoil-fixtures --examples --lib --target wasm32-wasip2 --target-dir target/guest -- -D warnings
+    cargo clippy --locked {{plugins}} -p counterfoil-fixtures --examples --lib --target wasm32-wasip2 --target-dir target/guest -- -D warnings
     @echo "==> the program and the examples that the tests run"
     cargo build --locked {{tested}} --examples --bins
     @echo "==> tests"
@@ -74,6 +76,8 @@ soak cases="100000": setup
 
 # The crate as it would be published, with the finished components inside, and a build of it without wasm targets
 package: build
-    mkdir -p host/components
-    cp target/components/gate.wasm target/components/files.wasm host/components/
+    rm -rf host/components
+    mkdir -p host/components/sample
+    for name in gate $(ls guest/tools); do cp target/components/$name.wasm host/components/; done
+    for name in $(ls target/components/sample); do cp -R target/components/sample/$name host/components/sample/; done
     cargo package --locked --allow-dirty -p counterfoil

@@ -1,8 +1,9 @@
-//! Builds the components that the crate embeds: the gate, and with feature `program` the plug-in `files`.
+//! Builds the components that the crate embeds: the gate, and with feature `program` the plug-ins of `guest::PLUGINS`.
 //!
-//! Both come out of the sources in `../guest`, by a cargo of their own with a target folder of its own and nothing of this
+//! They come out of the sources in `../guest`, by a cargo of their own with a target folder of its own and nothing of this
 //! build's environment. A packaged crate has no `../guest` and carries the finished components in `components/`.
-//! They land in `OUT_DIR`, for `include_bytes!`, and in `<target>/components`, for tests and other hosts.
+//! They land in `OUT_DIR`, for `include_bytes!`, and in `<target>/components`, for tests and other hosts; beside them, as
+//! `sample/NAME/FILE`, what plug-ins have in their folders `sample`.
 
 #[path = "build/guest.rs"]
 mod guest;
@@ -54,10 +55,17 @@ fn build(root: &Path, out: &Path, program: bool) -> Result<()> {
     place::put(&components.join("gate.wasm"), &gate)?;
 
     if program {
-        println!("cargo::rerun-if-changed={}", root.join("guest/tools/files").display());
-        let files = cargo.build(&guest::FILES)?;
-        place::put(&out.join("files.wasm"), &files)?;
-        place::put(&components.join("files.wasm"), &files)?;
+        for name in guest::PLUGINS {
+            let source = root.join("guest/tools").join(name);
+            println!("cargo::rerun-if-changed={}", source.display());
+            let wasm = cargo.build(&guest::plugin(name))?;
+            let file = format!("{name}.wasm");
+            place::put(&out.join(&file), &wasm)?;
+            place::put(&components.join(&file), &wasm)?;
+            for place in [out, &components] {
+                samples(&source.join("sample"), &place.join("sample").join(name))?;
+            }
+        }
     }
     Ok(())
 }
@@ -65,13 +73,27 @@ fn build(root: &Path, out: &Path, program: bool) -> Result<()> {
 /// In the packaged crate: the components are there already.
 fn take(from: &Path, out: &Path, program: bool) -> Result<()> {
     println!("cargo::rerun-if-changed={}", from.display());
-    let names: &[&str] = if program { &["gate.wasm", "files.wasm"] } else { &["gate.wasm"] };
-    for name in names {
-        let path = from.join(name);
+    let plugins = if program { guest::PLUGINS } else { &[] };
+    for name in ["gate"].iter().chain(plugins) {
+        let path = from.join(format!("{name}.wasm"));
         let bytes = fs::read(&path).map_err(|e| {
             format!("{}: {e}: this package lacks its components; take it from the registry again", path.display())
         })?;
-        place::put(&out.join(name), &bytes)?;
+        place::put(&out.join(format!("{name}.wasm")), &bytes)?;
+        samples(&from.join("sample").join(name), &out.join("sample").join(name))?;
+    }
+    Ok(())
+}
+
+/// The sample data of a plug-in that has any.
+fn samples(from: &Path, to: &Path) -> Result<()> {
+    let failed = |e: std::io::Error| format!("{}: {e}", from.display());
+    if !from.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        place::put(&to.join(entry.file_name()), &fs::read(entry.path()).map_err(failed)?)?;
     }
     Ok(())
 }

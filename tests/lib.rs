@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 pub mod runners;
 
-/// The built component of that name: `gate` or `files`.
+/// The built component of that name: `gate` or a plug-in that ships with the project.
 ///
 /// # Panics
 /// Where it has not been built.

@@ -3,6 +3,7 @@
 
 use crate::Result;
 use crate::place::from_env;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +12,7 @@ use wit_component::ComponentEncoder;
 
 /// A guest crate and how it is built.
 pub struct Guest {
-    package: &'static str,
+    package: Cow<'static, str>,
     target: &'static str,
     flags: &'static [&'static str],
 }
@@ -21,13 +22,20 @@ pub struct Guest {
 /// Compressed relocations: the linker else pads every number that it fills in to five bytes, a seventh of the code. The
 /// stack holds no more than a few kilobytes, since nothing in the gate calls itself; addresses behind a small one are short.
 pub const GATE: Guest = Guest {
-    package: "counterfoil-gate",
+    package: Cow::Borrowed("counterfoil-gate"),
     target: "wasm32-unknown-unknown",
     flags: &["-Ctarget-feature=+simd128", "-Clink-arg=--compress-relocations", "-Clink-arg=-zstack-size=262144"],
 };
 
+/// The plug-ins that ship with the program. Each is the crate `counterfoil-NAME` in `guest/tools/NAME`.
+pub const PLUGINS: &[&str] = &["files", "offers"];
+
+const PLUGIN_TARGET: &str = "wasm32-wasip2";
+
 /// An ordinary plug-in: its linker makes a component of it.
-pub const FILES: Guest = Guest { package: "counterfoil-files", target: "wasm32-wasip2", flags: &[] };
+pub fn plugin(name: &str) -> Guest {
+    Guest { package: Cow::Owned(format!("counterfoil-{name}")), target: PLUGIN_TARGET, flags: &[] }
+}
 
 const INSTALL: &str = "rustup target add wasm32-unknown-unknown wasm32-wasip2";
 
@@ -72,7 +80,7 @@ impl Cargo {
             root: root.to_path_buf(),
             target: target.join("guest"),
         };
-        for wanted in [GATE.target, FILES.target] {
+        for wanted in [GATE.target, PLUGIN_TARGET] {
             cargo.check_installed(wanted)?;
         }
         Ok(cargo)
@@ -102,7 +110,7 @@ impl Cargo {
     /// Builds a guest and returns its wasm.
     pub fn build(&self, guest: &Guest) -> Result<Vec<u8>> {
         let arguments =
-            ["build", "--locked", "--profile", "guest", "--package", guest.package, "--target", guest.target];
+            ["build", "--locked", "--profile", "guest", "--package", &guest.package, "--target", guest.target];
         let mut command = Command::new(&self.program);
         for (name, _) in env::vars_os().filter(|(name, _)| !inherits(&name.to_string_lossy())) {
             command.env_remove(name);

@@ -4,9 +4,11 @@
 
 mod answer;
 mod call;
+mod clients;
 mod completions;
 mod config;
 mod demo;
+mod install;
 mod log;
 mod open;
 mod plugin;
@@ -74,6 +76,8 @@ enum Verb {
     /// Make, check or describe a configuration
     #[command(subcommand)]
     Config(config::Verb),
+    /// Put the server into the configuration of an MCP client
+    Install(install::Args),
     /// Look at plug-in files
     #[command(subcommand)]
     Plugin(plugin::Verb),
@@ -134,6 +138,7 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Call(args) => call::run(args, config).await,
         Verb::Resolve(args) => resolve::run(args, config).await,
         Verb::Config(verb) => config::run(verb, config).await,
+        Verb::Install(args) => install::run(args, config).await,
         Verb::Plugin(verb) => plugin::run(verb).await,
         Verb::Demo(args) => demo::run(args).await,
         Verb::Completions(args) => completions::run(args),

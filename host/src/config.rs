@@ -7,12 +7,12 @@
 mod check;
 mod dirs;
 mod file;
-mod guard;
+pub(crate) mod guard;
 mod places;
 mod tools;
 mod units;
 
-pub use dirs::{Dirs, FILE_NAME, log_filter, os_owner};
+pub use dirs::{ClientFolders, Dirs, FILE_NAME, log_filter, os_owner, state_home};
 pub use places::Places;
 pub use tools::{Admitted, Raise};
 

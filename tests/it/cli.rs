@@ -26,7 +26,7 @@ fn token(ran: &Ran) -> String {
 #[test]
 fn an_empty_folder_becomes_a_working_host() {
     let folder = Folder::new();
-    folder.run(&["config", "init"]).gave(0, &["counterfoil config check", "mcpServers", "serve"]);
+    folder.run(&["config", "init"]).gave(0, &["counterfoil config check", "install --client", "mcpServers", "serve"]);
     folder.run(&["config", "check"]).gave(
         0,
         &["is in order", "delete_file", "needs a confirmation, unless", "runs at once", "/files", "workspace"],
@@ -279,7 +279,7 @@ fn the_schema_describes_the_file_and_completions_are_written() {
     assert!(schema["properties"]["plugins"]["additionalProperties"].is_object(), "{schema}");
     folder.run(&["completions", "bash"]).gave(0, &["counterfoil"]);
     folder.run(&["--help"]).gave(0, &["Exit codes"]);
-    for verb in ["serve", "tools", "call", "resolve", "config", "plugin", "demo"] {
+    for verb in ["serve", "tools", "call", "resolve", "config", "install", "plugin", "demo"] {
         folder.run(&[verb, "--help"]).gave(0, &["Usage: counterfoil"]);
     }
 }

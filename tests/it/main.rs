@@ -9,6 +9,7 @@ mod demo;
 mod examples;
 mod files_plugin;
 mod gate_component;
+mod install;
 mod lost;
 mod model;
 mod plugin;

@@ -47,7 +47,7 @@ pub(super) fn read(file: &Path, limit: u64) -> Result<String, Error> {
 }
 
 /// Says that everybody may put another file in this one's place, where that is so, and how to end it.
-pub(super) fn replaceable(file: &Path) -> Option<String> {
+pub(crate) fn replaceable(file: &Path) -> Option<String> {
     let real = file.canonicalize().ok();
     [Some(file), real.as_deref()].into_iter().flatten().find_map(|file| {
         let dir = file.parent().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir })?;
@@ -57,7 +57,7 @@ pub(super) fn replaceable(file: &Path) -> Option<String> {
 }
 
 /// Says who else may write a file, where somebody may.
-pub(super) fn open_to_others(found: &Metadata) -> Option<&'static str> {
+pub(crate) fn open_to_others(found: &Metadata) -> Option<&'static str> {
     let user = rustix::process::geteuid().as_raw();
     match found.mode() & 0o022 {
         0 if found.uid() == user || found.uid() == 0 => None,
@@ -68,7 +68,7 @@ pub(super) fn open_to_others(found: &Metadata) -> Option<&'static str> {
 }
 
 /// The command that takes the others' right away.
-pub(super) fn remedy(file: &Path, found: &Metadata) -> String {
+pub(crate) fn remedy(file: &Path, found: &Metadata) -> String {
     let name = text::shell(&file.display().to_string());
     if found.mode() & 0o022 == 0 {
         format!("run `chown \"$(id -u)\" {name}`, or use a file of your own")

@@ -88,6 +88,7 @@ pub(super) fn run(dir: &Path) -> anyhow::Result<u8> {
     let (program, file) = (serde_json::to_string(&program)?, serde_json::to_string(&absolute.display().to_string())?);
     let server =
         format!(r#"{{"mcpServers":{{"counterfoil":{{"command":{program},"args":["serve","--config",{file}]}}}}}}"#);
+    line(&inset(&format!("counterfoil{option} install --client NAME\n\nor by hand, in the form that most take:\n")))?;
     line(&inset(&text::indent(&server)))?;
     Ok(exit::OK)
 }

@@ -1,0 +1,39 @@
+//! How a client starts a server: a command, its arguments, and what is added to its environment.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// One server, as far as a client needs it to start one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::cli) struct Entry {
+    /// The program; empty where the entry starts none, such as that of a server on the network.
+    pub(in crate::cli) command: String,
+    /// Its arguments.
+    pub(in crate::cli) args: Vec<String>,
+    /// What it finds in its environment beside what its client gives.
+    pub(in crate::cli) env: BTreeMap<String, String>,
+    /// The client does not start it.
+    pub(in crate::cli) disabled: bool,
+}
+
+impl Entry {
+    /// The entry that a client would read. What is of another type than it must be is taken for missing.
+    pub(super) fn of(value: &Value) -> Self {
+        let texts = |key: &str| value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let env = value.get("env").and_then(Value::as_object).into_iter().flatten();
+        let off = |key: &str, when: bool| value.get(key).and_then(Value::as_bool) == Some(when);
+        Self {
+            command: value.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            args: texts("args").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            env: env.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect(),
+            disabled: off("disabled", true) || off("enabled", false),
+        }
+    }
+
+    /// Whether a client would start the same with this entry: it may set more variables.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.command == other.command
+            && self.args == other.args
+            && other.env.iter().all(|(name, value)| self.env.get(name) == Some(value))
+    }
+}

@@ -1,0 +1,226 @@
+//! `install --client NAME`: puts the server into a client's own configuration. Writes nothing that was not shown first,
+//! nothing while the server's configuration is not in order, and nothing to a file that it cannot read whole.
+
+use super::clients::{CLIENTS, Client, Entry, Source, restore};
+use super::print::{Table, bold, line, note, out};
+use super::{Usage, exit, open};
+use crate::config::{ClientFolders, Config, Dirs, StoreConfig, state_home};
+use crate::text::{escape, mask};
+use anyhow::Context as _;
+use clap::builder::PossibleValuesParser;
+use similar::TextDiff;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Shows what would change in the client's file, asks, and keeps a backup beside it. Comments, order and whatever else is in
+the file stay as they are.
+
+Examples:
+  counterfoil install                                   the clients, and the file of each
+  counterfoil install --client claude-desktop           show, ask, write
+  counterfoil install --client cursor --project --yes   for the project in this folder, without asking
+  counterfoil install --client zed --print              only what is to be pasted by hand
+  counterfoil install --client zed --remove             take it out again")]
+pub(super) struct Args {
+    /// The client; without it the clients are listed
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.name)))]
+    client: Option<String>,
+    /// List the clients, where each keeps its servers, and which of them have this one
+    #[arg(long, conflicts_with = "client")]
+    list: bool,
+    /// The server's name in the client
+    #[arg(long, value_name = "NAME", default_value = "counterfoil", value_parser = server_name)]
+    name: String,
+    /// Write to the project in the working directory instead of the user's own file
+    #[arg(long, requires = "client", conflicts_with = "file")]
+    project: bool,
+    /// Write to this file instead
+    #[arg(long, value_name = "PATH", requires = "client")]
+    file: Option<PathBuf>,
+    /// Do not ask
+    #[arg(long, short, requires = "client")]
+    yes: bool,
+    /// Show what would change and write nothing
+    #[arg(long, requires = "client", conflicts_with = "yes")]
+    dry_run: bool,
+    /// Print what is to be pasted into the client's file, and nothing else
+    #[arg(long, requires = "client", conflicts_with_all = ["yes", "dry_run", "remove", "project", "file"])]
+    print: bool,
+    /// Take the server out of the client's file
+    #[arg(long, visible_alias = "uninstall", requires = "client")]
+    remove: bool,
+}
+
+/// Clients put it into the names of tools.
+fn server_name(name: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    match !name.is_empty() && name.len() <= 64 && name.chars().all(fits) {
+        true => Ok(name.to_owned()),
+        false => Err("a name is up to 64 letters, digits, `_` and `-`".to_owned()),
+    }
+}
+
+pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
+    let folders = ClientFolders::of_user()?;
+    let Some(client) = args.client.as_deref().and_then(Client::named).filter(|_| !args.list) else {
+        return list(&folders, &args.name);
+    };
+    let entry = if args.remove { None } else { Some(entry(&checked(config).await?)?) };
+    if let (true, Some(entry)) = (args.print, &entry) {
+        out(&client.snippet(&args.name, entry).map_err(|fault| anyhow::anyhow!("{fault}"))?)?;
+        return Ok(exit::OK);
+    }
+    let file = file(&args, client, &folders)?;
+    let source = Source::read(&file).map_err(Usage)?;
+    if let Some(what) = source.open_to_others() {
+        return Err(Usage(what).into());
+    }
+    let shown = escape(&source.path.display().to_string()).into_owned();
+    let changed = match &entry {
+        Some(entry) => client.put(&source.text, &args.name, entry).map(Some),
+        None => client.remove(&source.text, &args.name),
+    };
+    let changed = changed.map_err(|fault| Usage(format!("{shown}:{fault}; the file was left as it is")))?;
+    let Some(changed) = changed.filter(|changed| *changed != source.text) else {
+        let has = if args.remove { "has no server" } else { "has this very entry under the name" };
+        line(&format!("nothing to change: {shown} {has} {:?}", args.name))?;
+        return Ok(exit::OK);
+    };
+    show(&source, &shown, &changed)?;
+    if source.open_to_group() {
+        note(&format!("{shown} can be written by its group: whoever is in it decides what {} starts", client.title));
+    }
+    if let Some(folder) = source.missing_folder() {
+        let folder = escape(&folder.display().to_string()).into_owned();
+        note(&format!("{folder} is not there, and will be made: has {} ever been started here?", client.title));
+    }
+    if args.dry_run {
+        note("nothing was written: that is what --dry-run says");
+        return Ok(exit::OK);
+    }
+    if !args.yes && !agreed(&shown)? {
+        note("nothing was written");
+        return Ok(exit::OTHER);
+    }
+    let backup = source.write(&changed, args.project).map_err(anyhow::Error::msg)?;
+    line(&format!("\nwrote {}", bold(&shown)))?;
+    if let Some(backup) = backup {
+        line(&format!("to undo it: {}", escape(&restore(&backup, &source.path))))?;
+    }
+    line(&format!("{}: {}", client.title, client.after))?;
+    Ok(exit::OK)
+}
+
+/// The configuration, once everything in it has been loaded as `serve` would: what does not start is not installed.
+async fn checked(given: Option<&Path>) -> anyhow::Result<Config> {
+    let config = open::load(given)?;
+    let host = open::open(&config).await?;
+    if host.tools().is_empty() {
+        note("this configuration has no tool yet: add a plug-in under [plugins.NAME]");
+    }
+    Ok(config)
+}
+
+/// How a client starts the server. Every path is absolute: nobody knows where a client runs.
+pub(super) fn entry(config: &Config) -> anyhow::Result<Entry> {
+    let program = std::env::current_exe().context("the path of this program is not known")?;
+    if !program.is_file() {
+        return Err(Usage(format!("this program's file is gone: {}", program.display())).into());
+    }
+    let file = std::path::absolute(config.places.file())?;
+    let args = ["serve", "--config"].map(str::to_owned).into_iter().chain([plain(&file)?]).collect();
+    let mut entry = Entry { command: plain(&program)?, args, ..Entry::default() };
+    // Where the default store is, for this user's shell: a client that was started from a menu does not know it.
+    if let (StoreConfig::Sqlite(store), Ok(dirs), Some(state)) = (&config.store, Dirs::of_user(), state_home())
+        && store.starts_with(dirs.state)
+    {
+        entry.env.insert("XDG_STATE_HOME".to_owned(), state);
+    }
+    Ok(entry)
+}
+
+/// A path as a client reads it.
+fn plain(path: &Path) -> Result<String, Usage> {
+    let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
+    let shown = || escape(&path.display().to_string()).into_owned();
+    match text {
+        None => Err(Usage(format!("{} cannot be written into a client's file: give it a plain name", shown()))),
+        Some(text) if text.contains('$') => {
+            let what = "clients take `$` for the start of a variable: give it a name without one";
+            Err(Usage(format!("{}: {what}", shown())))
+        }
+        Some(text) => Ok(text.to_owned()),
+    }
+}
+
+fn file(args: &Args, client: &Client, folders: &ClientFolders) -> Result<PathBuf, Usage> {
+    if let Some(file) = &args.file {
+        return Ok(file.clone());
+    }
+    if !args.project {
+        return Ok(client.file(folders));
+    }
+    client.project.map(PathBuf::from).ok_or_else(|| {
+        let have: Vec<_> = CLIENTS.iter().filter(|client| client.project.is_some()).map(|client| client.name).collect();
+        let title = client.title;
+        Usage(format!("{title} has no file for a project: leave out --project, or take one of {}", have.join(", ")))
+    })
+}
+
+/// What would change, as a unified diff.
+fn show(source: &Source, shown: &str, changed: &str) -> anyhow::Result<()> {
+    let plus = anstyle::AnsiColor::Green.on_default();
+    let minus = anstyle::AnsiColor::Red.on_default();
+    let before = if source.exists() { shown } else { "/dev/null" };
+    let diff = TextDiff::from_lines(source.text.as_str(), changed);
+    for row in diff.unified_diff().context_radius(3).header(before, shown).to_string().lines() {
+        // Tabs are how many people indent; whatever else moves a cursor is shown as what it is.
+        let safe = row.split('\t').map(escape).collect::<Vec<_>>().join("\t");
+        let safe = mask(&safe);
+        line(&match row.chars().next() {
+            Some('+') => format!("{plus}{safe}{plus:#}"),
+            Some('-') => format!("{minus}{safe}{minus:#}"),
+            _ => safe.into_owned(),
+        })?;
+    }
+    Ok(())
+}
+
+/// Asks on a terminal. Where there is none nobody has agreed, and that is a mistake in how this was called.
+fn agreed(shown: &str) -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        let what = "nothing was written: there is no terminal to ask on; read what would change and add --yes";
+        return Err(Usage(what.to_owned()).into());
+    }
+    let mut stderr = anstream::stderr();
+    write!(stderr, "\nWrite this to {shown}? [y/N] ")?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn list(folders: &ClientFolders, name: &str) -> anyhow::Result<u8> {
+    let mut table = Table::new(["CLIENT", "NAME", "FILE", "WHICH", "FOR A PROJECT"]);
+    for client in CLIENTS {
+        let file = client.file(folders);
+        let state = match Source::read(&file) {
+            Ok(source) if !source.exists() => "is not there".to_owned(),
+            Ok(source) => match client.get(&source.text, name) {
+                Ok(Some(_)) => format!("has {name:?}"),
+                Ok(None) => "is there".to_owned(),
+                Err(fault) => format!("is damaged ({fault})"),
+            },
+            Err(_) => "cannot be read".to_owned(),
+        };
+        let project = client.project.unwrap_or("-").to_owned();
+        table.row([client.name.to_owned(), client.title.to_owned(), file.display().to_string(), state, project]);
+    }
+    out(&table.to_string())?;
+    line(
+        "\nTo write the entry: counterfoil install --client CLIENT. Other clients: --print shows it, --file names a file.",
+    )?;
+    Ok(exit::OK)
+}

@@ -16,7 +16,7 @@ demo: setup
     target/debug/counterfoil demo
 
 # Everything that has to hold: style, both builds of the library, and all tests
-test: setup fixtures python deny
+test: setup fixtures python node deny
     @echo "==> style: format, lints, the library without its features"
     cargo fmt --all --check
     cargo clippy --locked {{tested}} --all-targets -- -D warnings
@@ -50,6 +50,14 @@ python:
     @mkdir -p target
     @test -x target/venv/bin/python || python3 -m venv target/venv
     target/venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
+
+# The official MCP clients for Node in tests/node/node_modules, for the tests that drive the program with them
+node:
+    @echo "==> MCP clients for Node in tests/node/node_modules"
+    @node -e 'process.exit(Number.parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null || { \
+        echo "the tests need Node 20 or newer with npm; found $(node --version 2>/dev/null || echo none)" >&2; exit 1; }
+    @cd tests/node && { cmp -s package-lock.json node_modules/.locked || { \
+        npm ci --loglevel=error && cp package-lock.json node_modules/.locked; }; }
 
 # The compiler that rust-toolchain.toml names, with its wasm targets
 setup:

@@ -1,5 +1,6 @@
 //! What the tests share.
 
+pub mod clients;
 pub mod program;
 pub mod refunds;
 

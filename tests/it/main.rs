@@ -12,6 +12,7 @@ mod gate_component;
 mod install;
 mod lost;
 mod model;
+mod node;
 mod plugin;
 mod python;
 mod store_processes;

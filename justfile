@@ -67,9 +67,10 @@ setup:
         --target wasm32-unknown-unknown --target wasm32-wasip2
 
 # Rewrites the prose in the vectors and golden files from what the program says; read the difference before you commit
-bless: setup
+bless: setup fixtures
     cargo build --locked -p counterfoil
-    COUNTERFOIL_BLESS=1 cargo test --locked -p counterfoil-tests vectors
+    COUNTERFOIL_BLESS=1 cargo test --locked {{tested}} --test it vectors
+    COUNTERFOIL_BLESS=1 cargo test --locked {{tested}} --test it -- docs_tools docs_examples
 
 # Licences, sources and versions of what we depend on, with cargo-deny in target/tools
 deny: setup

@@ -6,6 +6,7 @@ mod cli;
 mod config;
 mod crash;
 mod demo;
+mod docs;
 mod examples;
 mod files_plugin;
 mod gate_component;

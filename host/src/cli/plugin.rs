@@ -1,5 +1,7 @@
 //! `plugin inspect FILE`: what a plug-in file is and says of itself, before anything is granted to it.
 
+mod markdown;
+
 use super::exit;
 use super::print::{Table, bold, inset, line, out};
 use super::tools::what_happens;
@@ -12,22 +14,32 @@ use std::path::PathBuf;
 #[derive(clap::Subcommand)]
 pub(super) enum Verb {
     /// Show a plug-in's digest, interfaces and tools; grants it nothing
-    #[command(after_help = "Example: counterfoil plugin inspect files.wasm")]
+    #[command(after_help = "\
+Examples:
+  counterfoil plugin inspect files.wasm
+  counterfoil plugin inspect files.wasm --markdown > TOOLS.md")]
     Inspect {
         /// The component file
         file: PathBuf,
         /// Print JSON for programs
-        #[arg(long)]
+        #[arg(long, conflicts_with = "markdown")]
         json: bool,
+        /// Print its tools as a reference page in Markdown
+        #[arg(long)]
+        markdown: bool,
     },
 }
 
 pub(super) async fn run(verb: Verb) -> anyhow::Result<u8> {
-    let Verb::Inspect { file, json } = verb;
+    let Verb::Inspect { file, json, markdown } = verb;
     let sandbox = Sandbox::new(SandboxOptions { cache: Dirs::of_user().ok().map(|dirs| dirs.cache) })?;
     let shown = text::escape(&file.display().to_string()).into_owned();
     let load = async move { Plugin::load(&sandbox, &file, PluginOptions::new("inspected")).await };
     let plugin = wait(format!("compiling {shown}"), load).await??;
+    if markdown {
+        out(&markdown::page(plugin.tools()))?;
+        return Ok(exit::OK);
+    }
     if json {
         let tools: Vec<_> = plugin.tools().iter().map(|tool| {
             serde_json::json!({

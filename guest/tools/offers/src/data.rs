@@ -1,87 +1,212 @@
-//! The data file: read whole, believed only once it has been checked. Nothing here runs before `load` found every known
-//! member of every record to be what its kind asks for.
+//! The data file: read whole, believed once every known member of every record is what its kind asks for, and written
+//! whole: beside the old file, to the disk, and then in its place in one step.
 
 use crate::bindings::exports::counterfoil::tool::tools::ToolError;
-use crate::json::Json;
-use crate::{failed_before, refused};
-use std::fs;
-use std::io::ErrorKind;
+use crate::json::{Json, Members};
+use crate::kinds::{self, Kind};
+use crate::text::{digest, hex};
+use crate::what::MAX_ID;
+use crate::{failed_before, left_over, refused};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::{Error, ErrorKind, Write};
 
-/// The data, below the directory that the operator grants as `/data`.
-pub const PATH: &str = "/data/offers.json";
+/// The directory that the operator grants.
+const DIRECTORY: &str = "/data";
+const PATH: &str = "/data/offers.json";
 
-/// Largest data file. Each call reads it whole.
-pub const MAX_BYTES: u64 = 4 << 20;
+/// Largest data file: each call reads it whole.
+const MAX_BYTES: usize = 4 << 20;
 
 /// The version of the layout that this code knows.
 const FORMAT: u64 = 1;
 
-/// What the data holds and how it is called: collection, one of it, and how an agent finds one that exists.
-pub struct Kind {
-    pub collection: &'static str,
-    pub one: &'static str,
-    pub look: &'static str,
-}
+/// The next id of each collection: what keeps the id of something deleted from being given again.
+const NEXT_IDS: &str = "next_ids";
 
-pub const OFFERS: Kind = Kind { collection: "offers", one: "offer", look: "list_offers shows those that exist" };
-pub const CAMPAIGNS: Kind =
-    Kind { collection: "campaigns", one: "campaign", look: "list_campaigns shows those that exist" };
-
-#[derive(Clone, Debug)]
 pub struct Data {
     root: Json,
+    /// SHA-256 of the file as read.
+    seen: [u8; 32],
 }
 
 impl Data {
     pub fn load() -> Result<Self, ToolError> {
-        let cannot = |error: std::io::Error| match error.kind() {
-            ErrorKind::NotFound => refused(format!(
-                "there is no {PATH}: the operator grants a directory as /data that has a file offers.json; a sample is in \
-                 guest/tools/offers/sample of Counterfoil's sources"
-            )),
-            ErrorKind::PermissionDenied => {
-                refused(format!("{PATH} may not be read: the operator looks at its permissions"))
-            }
-            _ => failed_before(format!("{PATH} cannot be read: {error}")),
-        };
-        let size = fs::metadata(PATH).map_err(cannot)?.len();
-        if size > MAX_BYTES {
-            return Err(refused(format!(
-                "{PATH} has {size} bytes, and more than {MAX_BYTES} are not read: the operator makes it smaller"
-            )));
+        let found = fs::symlink_metadata(PATH).map_err(unreadable)?;
+        if !found.is_file() {
+            return Err(refused(format!("{PATH} is not an ordinary file: the operator puts one there")));
         }
-        let bytes = fs::read(PATH).map_err(cannot)?;
-        let text = std::str::from_utf8(&bytes).map_err(|error| damaged(&error.to_string()))?;
-        Self::parse(text)
+        if found.len() > MAX_BYTES as u64 {
+            return Err(too_large(found.len() as usize));
+        }
+        Self::parse(&fs::read(PATH).map_err(unreadable)?)
     }
 
-    pub fn parse(text: &str) -> Result<Self, ToolError> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, ToolError> {
+        let text = std::str::from_utf8(bytes).map_err(|error| damaged(&error.to_string()))?;
         let root = Json::parse(text).map_err(|error| damaged(&error))?;
-        if root.get("format").and_then(Json::as_whole) != Some(FORMAT) {
-            return Err(damaged(&format!("its member \"format\" is not {FORMAT}")));
+        let data = Self { root, seen: Sha256::digest(bytes).into() };
+        data.check().map_err(|what| damaged(&what))?;
+        Ok(data)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.root.get("format").and_then(Json::as_whole) != Some(FORMAT) {
+            return Err(format!("its member \"format\" is not {FORMAT}"));
         }
-        Ok(Self { root })
+        let sign = |text: &str| (1..=4).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+        if !self.root.get("currency").is_none_or(|currency| currency.as_text().is_some_and(sign)) {
+            return Err("its member \"currency\" is not a text of one to four characters".to_owned());
+        }
+        let numbered =
+            |next: &Json| matches!(next, Json::Object(next) if next.iter().all(|(_, id)| id.as_whole().is_some()));
+        if !self.root.get(NEXT_IDS).is_none_or(numbered) {
+            return Err(format!("its member \"{NEXT_IDS}\" is not an object of whole numbers"));
+        }
+        kinds::ALL.into_iter().try_for_each(|kind| self.check_collection(kind))
+    }
+
+    fn check_collection(&self, kind: &Kind) -> Result<(), String> {
+        let records = match self.root.get(kind.collection) {
+            None => return Ok(()),
+            Some(Json::List(records)) => records,
+            Some(_) => return Err(format!("its member \"{}\" is not a list", kind.collection)),
+        };
+        let mut ids = Vec::with_capacity(records.len());
+        for (at, record) in records.iter().enumerate() {
+            let id = id(record).filter(|id| (1..=MAX_ID).contains(id));
+            let id = id.ok_or_else(|| format!("in \"{}\", entry {at} has no id", kind.collection))?;
+            kinds::check(kind.fields, record).map_err(|what| format!("{} #{id}: {what}", kind.one))?;
+            ids.push(id);
+        }
+        ids.sort_unstable();
+        match ids.windows(2).find_map(|pair| (pair.first() == pair.last()).then(|| pair.first().copied())).flatten() {
+            Some(id) => Err(format!("there are two {}s #{id}", kind.one)),
+            None => Ok(()),
+        }
+    }
+
+    /// What stands before amounts.
+    pub fn currency(&self) -> &str {
+        self.root.get("currency").and_then(Json::as_text).unwrap_or("$")
     }
 
     pub fn records(&self, kind: &Kind) -> &[Json] {
         self.root.get(kind.collection).map_or(&[], Json::items)
     }
 
-    pub fn find(&self, kind: &Kind, id: u64) -> Result<&Json, ToolError> {
-        self.records(kind).iter().find(|record| record.get("id").and_then(Json::as_whole) == Some(id)).ok_or_else(
-            || {
-                let mut one = kind.one.to_owned();
-                if let Some(first) = one.get_mut(..1) {
-                    first.make_ascii_uppercase();
-                }
-                refused(format!("{one} not found: there is no {} #{id}; {}", kind.one, kind.look))
-            },
-        )
+    pub fn find(&self, kind: &Kind, wanted: u64) -> Option<&Json> {
+        self.records(kind).iter().find(|record| id(record) == Some(wanted))
+    }
+
+    pub fn find_mut(&mut self, kind: &Kind, wanted: u64) -> Option<&mut Json> {
+        match self.root.get_mut(kind.collection) {
+            Some(Json::List(records)) => records.iter_mut().find(|record| id(record) == Some(wanted)),
+            _ => None,
+        }
+    }
+
+    /// Adds a record under an id that none has had, and returns it with that id.
+    pub fn add(&mut self, kind: &Kind, members: Members) -> Result<Json, ToolError> {
+        let id = self.next(kind);
+        if id > MAX_ID {
+            return Err(refused(format!("there is no id left for another {}", kind.one)));
+        }
+        self.reserve(kind, id + 1);
+        let mut record = Json::object([("id", Json::whole(id))]);
+        members.into_iter().for_each(|(name, value)| record.set(&name, value));
+        self.root.change(kind.collection, Json::List(Vec::new()), |list| list.push(record.clone()));
+        Ok(record)
+    }
+
+    /// Removes a record; its id stays taken.
+    pub fn remove(&mut self, kind: &Kind, gone: u64) {
+        let next = self.next(kind);
+        self.reserve(kind, next);
+        if let Some(Json::List(records)) = self.root.get_mut(kind.collection) {
+            records.retain(|record| id(record) != Some(gone));
+        }
+    }
+
+    fn next(&self, kind: &Kind) -> u64 {
+        let counter = self.root.get(NEXT_IDS).and_then(|next| next.get(kind.collection)).and_then(Json::as_whole);
+        let greatest = self.records(kind).iter().filter_map(id).max().unwrap_or(0);
+        counter.unwrap_or(1).max(greatest + 1)
+    }
+
+    fn reserve(&mut self, kind: &Kind, next: u64) {
+        self.root.change(NEXT_IDS, Json::Object(Vec::new()), |ids| ids.set(kind.collection, Json::whole(next)));
+    }
+
+    /// Puts the data in the place of what was read, unless that is no longer what is there. What is left is the moment
+    /// between that look and the step that follows it.
+    pub fn save(&self, operation: &str) -> Result<(), ToolError> {
+        let text = self.root.pretty();
+        if text.len() > MAX_BYTES {
+            return Err(too_large(text.len()));
+        }
+        let mark = hex(&digest([operation]));
+        let beside = format!("{DIRECTORY}/.offers-{}.tmp", mark.get(..16).unwrap_or_default());
+        let file = File::create_new(&beside).map_err(unwritable)?;
+        fill(file, &text).map_err(|error| take_back(&beside, unwritable(error)))?;
+        let now = fs::read(PATH).map(|bytes| Sha256::digest(bytes).into());
+        if now.ok() != Some(self.seen) {
+            let text = format!("something else changed {PATH} at the same time, and nothing was written: try again");
+            return Err(take_back(&beside, refused(text)));
+        }
+        fs::rename(&beside, PATH).map_err(|error| take_back(&beside, unwritable(error)))?;
+        // The new name too. Not every file system can: then the file is whole, if perhaps the old one, after a power cut.
+        let _ = File::open(DIRECTORY).and_then(|directory| directory.sync_all());
+        Ok(())
     }
 }
 
-fn damaged(what: &str) -> ToolError {
+pub fn id(record: &Json) -> Option<u64> {
+    record.get("id").and_then(Json::as_whole)
+}
+
+fn fill(mut file: File, text: &str) -> std::io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+fn take_back(beside: &str, error: ToolError) -> ToolError {
+    match fs::remove_file(beside) {
+        Ok(()) => error,
+        Err(_) => left_over(format!("{PATH} is as it was, and {beside} is left beside it: the operator deletes it")),
+    }
+}
+
+fn unreadable(error: Error) -> ToolError {
+    match error.kind() {
+        ErrorKind::NotFound => refused(format!(
+            "there is no {PATH}: the operator grants this plug-in a directory as {DIRECTORY} with a file offers.json in it"
+        )),
+        ErrorKind::PermissionDenied => {
+            refused(format!("{PATH} may not be read: the operator looks at its permissions"))
+        }
+        _ => failed_before(format!("{PATH} cannot be read: {error}")),
+    }
+}
+
+fn unwritable(error: Error) -> ToolError {
+    match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            refused(format!("{DIRECTORY} may not be written to: the operator grants it with access = \"read-write\""))
+        }
+        _ => failed_before(format!("{PATH} is as it was; it cannot be written: {error}")),
+    }
+}
+
+fn too_large(bytes: usize) -> ToolError {
     refused(format!(
-        "{PATH} is damaged and nothing is done with it: {what}; the operator repairs it or puts back a copy"
+        "{PATH} has or would have {bytes} bytes, and the most is {MAX_BYTES}: the operator takes old records out"
+    ))
+}
+
+/// The words of a problem with the data itself.
+pub fn damaged(what: &str) -> ToolError {
+    refused(format!(
+        "{PATH} is damaged and nothing is done with it: {what}; the operator repairs it or puts a copy back"
     ))
 }

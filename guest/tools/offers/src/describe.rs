@@ -4,10 +4,9 @@
 use crate::bindings::exports::counterfoil::tool::tools::{self as wit, Level, ToolError};
 use crate::invalid;
 use crate::json::Json;
+pub use crate::what::What;
+use crate::what::object;
 use crate::work::{Change, Work};
-
-/// Greatest id: what every JSON reader holds exactly.
-const MAX_ID: u64 = (1 << 53) - 1;
 
 /// One tool.
 pub struct Tool {
@@ -37,65 +36,52 @@ pub const fn takes(name: &'static str, what: What, about: &'static str) -> Param
     Param { name, what, required: false, about }
 }
 
-/// What an argument has to be.
-#[derive(Clone, Copy)]
-pub enum What {
-    Id,
-    /// A whole number within bounds, both included.
-    Whole(u64, u64),
-    Choice(&'static [&'static str]),
-}
-
 /// What a member of an outcome is.
 #[derive(Clone, Copy)]
 pub enum Shape {
+    Text,
     Whole,
     Flag,
+    /// A text that is a decimal.
+    Money,
     /// A record as the data has it.
     Record,
     Records,
+    Object(&'static [(&'static str, Shape)]),
+    List(&'static Shape),
 }
 
-impl What {
-    fn schema(self) -> Vec<(&'static str, Json)> {
-        let kind = |kind: &str| ("type", Json::text(kind));
-        match self {
-            Self::Id => Self::Whole(1, MAX_ID).schema(),
-            Self::Whole(least, most) => {
-                vec![kind("integer"), ("minimum", Json::whole(least)), ("maximum", Json::whole(most))]
-            }
-            Self::Choice(words) => {
-                vec![kind("string"), ("enum", Json::List(words.iter().map(|word| Json::text(*word)).collect()))]
-            }
-        }
-    }
-
-    /// Whether a value is one, and if not, what it has to be.
-    fn check(self, value: &Json) -> Result<(), String> {
-        let (fits, wanted) = match self {
-            Self::Id => return Self::Whole(1, MAX_ID).check(value),
-            Self::Whole(least, most) => (
-                value.as_whole().is_some_and(|number| (least..=most).contains(&number)),
-                format!("a whole number from {least} to {most}"),
-            ),
-            Self::Choice(words) => {
-                (value.as_text().is_some_and(|text| words.contains(&text)), format!("one of {}", words.join(", ")))
-            }
-        };
-        if fits { Ok(()) } else { Err(wanted) }
-    }
-}
+/// What the tools that delete tell afterwards.
+pub const DELETED: &[(&str, Shape)] =
+    &[("deleted", Shape::Object(&[("id", Shape::Whole), ("name", Shape::Text), ("deleted_at", Shape::Text)]))];
 
 impl Shape {
     fn schema(self) -> Json {
         let kind = |kind: &str| Json::object([("type", Json::text(kind))]);
         match self {
             Self::Whole => Json::object([("type", Json::text("integer")), ("minimum", Json::whole(0u8))]),
+            Self::Text => kind("string"),
             Self::Flag => kind("boolean"),
+            Self::Money => {
+                Json::object([("type", Json::text("string")), ("pattern", Json::text(r"^-?[0-9]+(\.[0-9]+)?$"))])
+            }
             Self::Record => kind("object"),
-            Self::Records => Json::object([("type", Json::text("array")), ("items", kind("object"))]),
+            Self::Records => Self::List(&Self::Record).schema(),
+            Self::Object(members) => open(members),
+            Self::List(item) => Json::object([("type", Json::text("array")), ("items", item.schema())]),
         }
     }
+}
+
+/// Members may be added later.
+fn open(members: &[(&str, Shape)]) -> Json {
+    let properties = members.iter().map(|(name, shape)| ((*name).to_owned(), shape.schema()));
+    let required = members.iter().map(|(name, _)| Json::text(*name));
+    Json::object([
+        ("type", Json::text("object")),
+        ("properties", Json::Object(properties.collect())),
+        ("required", Json::List(required.collect())),
+    ])
 }
 
 impl Tool {
@@ -105,7 +91,7 @@ impl Tool {
             title: Some(self.title.to_owned()),
             description: self.about.to_owned(),
             input_schema: self.input().to_string(),
-            output_schema: Some(self.output().to_string()),
+            output_schema: Some(open(self.gives).to_string()),
             level: self.level,
             critical: self.level == Level::ApprovalRequired,
         }
@@ -115,10 +101,7 @@ impl Tool {
         let properties = self.takes.iter().map(|param| {
             let mut schema = param.what.schema();
             schema.push(("description", Json::text(param.about)));
-            (
-                param.name.to_owned(),
-                Json::Object(schema.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()),
-            )
+            (param.name.to_owned(), object(schema))
         });
         let required = self.takes.iter().filter(|param| param.required).map(|param| Json::text(param.name));
         Json::object([
@@ -126,17 +109,6 @@ impl Tool {
             ("properties", Json::Object(properties.collect())),
             ("required", Json::List(required.collect())),
             ("additionalProperties", Json::Bool(false)),
-        ])
-    }
-
-    /// Open: members may be added later.
-    fn output(&self) -> Json {
-        let properties = self.gives.iter().map(|(name, shape)| ((*name).to_owned(), shape.schema()));
-        let required = self.gives.iter().map(|(name, _)| Json::text(*name));
-        Json::object([
-            ("type", Json::text("object")),
-            ("properties", Json::Object(properties.collect())),
-            ("required", Json::List(required.collect())),
         ])
     }
 

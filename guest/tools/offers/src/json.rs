@@ -38,12 +38,14 @@ impl<'de> Deserialize<'de> for Raw<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members: Vec<(String, &RawValue)> = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
-                    if members.iter().any(|(other, _)| *other == name) {
-                        return Err(A::Error::custom(format!("the member {name:?} is there twice")));
-                    }
                     members.push((name, value));
                 }
-                Ok(Raw(members))
+                let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+                names.sort_unstable();
+                match names.windows(2).find(|pair| pair.first() == pair.last()).and_then(<[_]>::first) {
+                    Some(name) => Err(A::Error::custom(format!("the member {name:?} is there twice"))),
+                    None => Ok(Raw(members)),
+                }
             }
         }
         deserializer.deserialize_map(Names)
@@ -120,6 +122,37 @@ impl Json {
         }
     }
 
+    /// Replaces a member where it stands, or adds it at the end. Anything but an object stays as it is.
+    pub fn set(&mut self, name: &str, value: Self) {
+        self.change(name, Self::Null, |member| *member = value);
+    }
+
+    /// Changes a member, or what is added at the end where it is missing. Anything but an object stays as it is.
+    pub fn change(&mut self, name: &str, missing: Self, change: impl FnOnce(&mut Self)) {
+        let Self::Object(members) = self else { return };
+        match members.iter_mut().find(|(other, _)| other == name) {
+            Some((_, value)) => change(value),
+            None => {
+                let mut value = missing;
+                change(&mut value);
+                members.push((name.to_owned(), value));
+            }
+        }
+    }
+
+    pub fn push(&mut self, item: Self) {
+        if let Self::List(items) = self {
+            items.push(item);
+        }
+    }
+
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Self> {
+        match self {
+            Self::Object(members) => members.iter_mut().find(|(other, _)| other == name).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
     fn write(&self, out: &mut String, indent: Option<usize>) {
         match self {
             Self::Null => out.push_str("null"),
@@ -138,7 +171,6 @@ impl Json {
     }
 
     /// For people: a member a line.
-    #[cfg(test)]
     pub fn pretty(&self) -> String {
         let mut out = String::new();
         self.write(&mut out, Some(0));

@@ -28,11 +28,11 @@ impl CodeCache {
         self.folder.as_deref()
     }
 
-    /// The compiled component of these very bytes. Compiling takes from 50 ms to many seconds and uses every core: call it
-    /// where blocking is allowed.
-    pub(crate) fn component(&self, engine: &Engine, bytes: &[u8]) -> wasmtime::Result<Component> {
+    /// The compiled component of these very bytes, whose SHA-256 is `digest`. Compiling takes from 50 ms to many seconds and
+    /// uses every core: call it where blocking is allowed.
+    pub(crate) fn component(&self, engine: &Engine, bytes: &[u8], digest: &str) -> wasmtime::Result<Component> {
         let Some(folder) = self.folder.as_deref() else { return Component::new(engine, bytes) };
-        let path = folder.join(format!("{}-{}.cwasm", sha256(bytes), settings(engine)));
+        let path = file(folder, engine, digest);
         match usable(folder, &path) {
             Ok(true) => match load(engine, &path) {
                 Ok(component) => return Ok(component),
@@ -50,10 +50,14 @@ impl CodeCache {
 
     /// Whether [`CodeCache::component`] will find these bytes compiled: for a message before a long wait.
     pub(crate) fn holds(&self, engine: &Engine, bytes: &[u8]) -> bool {
-        self.folder.as_deref().is_some_and(|folder| {
-            usable(folder, &folder.join(format!("{}-{}.cwasm", sha256(bytes), settings(engine)))).unwrap_or(false)
-        })
+        self.folder
+            .as_deref()
+            .is_some_and(|folder| usable(folder, &file(folder, engine, &sha256(bytes))).unwrap_or(false))
     }
+}
+
+fn file(folder: &Path, engine: &Engine, digest: &str) -> PathBuf {
+    folder.join(format!("{digest}-{}.cwasm", settings(engine)))
 }
 
 #[expect(
@@ -62,7 +66,7 @@ impl CodeCache {
 )]
 fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
     // SAFETY: the file came from `Component::serialize` in this program: it and its folder are owned by this user and not
-    // writable by others, and it was renamed into place whole.
+    // writable by others, and it got its name when it was whole.
     unsafe { Component::deserialize_file(engine, path) }
 }
 
@@ -90,17 +94,43 @@ fn store(folder: &Path, path: &Path, component: &Component) -> io::Result<()> {
     let code = component.serialize().map_err(io::Error::other)?;
     let unique = format!("tmp-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let draft = path.with_extension(unique);
-    let written =
-        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).and_then(|mut file| {
-            file.write_all(&code)?;
-            // Without this a crash could leave the name on an empty or half-written file.
-            file.sync_data()?;
-            std::fs::rename(&draft, path)
-        });
+    #[cfg(target_os = "linux")]
+    if nameless(folder, path, &draft, &code).is_ok() {
+        return Ok(());
+    }
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
+    let written = file.and_then(|file| fill(&file, &code)).and_then(|()| std::fs::rename(&draft, path));
     if written.is_err() {
         let _ = std::fs::remove_file(&draft);
     }
     written
+}
+
+fn fill(mut file: &std::fs::File, code: &[u8]) -> io::Result<()> {
+    file.write_all(code)?;
+    // Without this a crash could leave the name on an empty or half-written file.
+    file.sync_data()
+}
+
+/// Writes a file that has no name until it is whole: a process that ends in the middle, which a server does when its client
+/// leaves, leaves nothing behind. Not every file system has such files.
+#[cfg(target_os = "linux")]
+fn nameless(folder: &Path, path: &Path, draft: &Path, code: &[u8]) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
+    use std::os::fd::AsRawFd as _;
+    let flags = OFlags::TMPFILE.bits().cast_signed();
+    let file = std::fs::OpenOptions::new().write(true).mode(0o600).custom_flags(flags).open(folder)?;
+    fill(&file, code)?;
+    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let link = |name: &Path| linkat(CWD, open.as_str(), CWD, name, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from);
+    match link(path) {
+        // A link replaces nothing.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            link(draft)?;
+            std::fs::rename(draft, path)
+        }
+        linked => linked,
+    }
 }
 
 /// What compiled code depends on besides the bytes: wasmtime's version, the target, its features and our settings.
@@ -142,12 +172,12 @@ mod tests {
         let folder = place.path().join("code");
         let (engine, cache) = (Engine::default(), CodeCache::new(Some(folder.clone())));
         assert!(!cache.holds(&engine, EMPTY));
-        cache.component(&engine, EMPTY).unwrap();
+        cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         assert!(cache.holds(&engine, EMPTY));
         let file = files(&folder).pop().unwrap();
         assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
         assert_eq!(std::fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
-        cache.component(&engine, EMPTY).unwrap();
+        cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         assert_eq!(files(&folder).len(), 1);
     }
 
@@ -156,16 +186,16 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("code");
         let (engine, cache) = (Engine::default(), CodeCache::new(Some(folder.clone())));
-        cache.component(&engine, EMPTY).unwrap();
+        cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         let file = files(&folder).pop().unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
         assert!(!cache.holds(&engine, EMPTY));
-        cache.component(&engine, EMPTY).unwrap();
+        cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
 
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
         assert!(!cache.holds(&engine, EMPTY));
-        cache.component(&engine, EMPTY).unwrap();
+        cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         assert_eq!(files(&folder), [file]);
     }
 
@@ -174,17 +204,17 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("code");
         let (engine, cache) = (Engine::default(), CodeCache::new(Some(folder.clone())));
-        cache.component(&engine, EMPTY).unwrap();
+        cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         let file = files(&folder).pop().unwrap();
         std::fs::write(&file, b"not code").unwrap();
-        cache.component(&engine, EMPTY).unwrap();
+        cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         assert!(std::fs::metadata(&file).unwrap().len() > 100);
 
         let elsewhere = place.path().join("elsewhere");
         std::fs::rename(&file, &elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
         assert!(!cache.holds(&engine, EMPTY));
-        cache.component(&engine, EMPTY).unwrap();
+        cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         assert!(std::fs::symlink_metadata(&file).unwrap().is_file());
     }
 }

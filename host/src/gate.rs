@@ -56,6 +56,10 @@ use std::time::Duration;
 /// The component: built from `guest/gate` by this crate's build script.
 const COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.wasm"));
 
+/// The version of the risk model by which the component decides: known before it is compiled, so that a transport can
+/// tell it. [`Gate::new`] refuses a component that says otherwise.
+pub const MODEL_VERSION: &str = "1";
+
 /// What a gate is made of.
 pub struct GateOptions {
     /// Where confirmations are kept.
@@ -89,8 +93,10 @@ impl Gate {
         let failed = |e: wasmtime::Error| Error::new(ErrorKind::Gate, format!("the gate cannot be loaded: {e:#}"));
         let engine = engine().map_err(failed)?;
         let cache = options.cache.as_deref().map(Arc::from);
-        let component = CodeCache::new(options.cache).component(&engine, COMPONENT).map_err(failed)?;
+        let component = CodeCache::new(options.cache).component(&engine, COMPONENT, &Self::digest()).map_err(failed)?;
         let instances = Instances::new(&engine, &component, options.store, options.clock, options.settings)?;
+        let model = instances.aside(|i, store| i.counterfoil_gate_levels().call_model_version(store));
+        announced(&model.map_err(|e| Error::new(ErrorKind::Gate, e.to_string()))?)?;
         Ok(Self { instances: Arc::new(instances), cache })
     }
 
@@ -190,6 +196,16 @@ impl Gate {
         let result = instance.counterfoil_gate_gate().call_sweep(store, limit).await;
         Ok(lease.settle(result)??)
     }
+}
+
+/// What is told of the risk model before the component is loaded is what the component says.
+fn announced(model: &str) -> Result<(), Error> {
+    if model == MODEL_VERSION {
+        return Ok(());
+    }
+    let what =
+        format!("the gate decides by risk model {model}, and this program announces {MODEL_VERSION}: rebuild it");
+    Err(Error::new(ErrorKind::Gate, what))
 }
 
 impl fmt::Debug for Gate {

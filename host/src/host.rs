@@ -13,7 +13,7 @@ mod run;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use builder::HostBuilder;
+pub use builder::{CONFIRM_PARAMETER, HostBuilder};
 pub use listing::Listing;
 
 use crate::Owner;

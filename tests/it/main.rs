@@ -16,6 +16,7 @@ mod model;
 mod node;
 mod plugin;
 mod python;
+mod startup;
 mod store_processes;
 mod vectors;
 mod wit;

@@ -1,7 +1,7 @@
 //! From a configuration to a host, the same way for every verb. What the gate or a plug-in finds wrong gets the line of
 //! the configuration that it is about.
 
-use super::wait::wait;
+use super::wait::{wait, wait_for};
 use crate::config::{Admitted, Config, PluginConfig, Raise, StoreConfig};
 use crate::gate::{Gate, GateError, GateOptions, Settings, SystemClock};
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions};
@@ -11,15 +11,24 @@ use crate::{Error, ErrorKind, Host};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
 /// Finds and reads the configuration.
 pub(super) fn load(given: Option<&Path>) -> Result<Config, Error> {
     Config::load(&Config::find(given)?)
 }
 
-/// The gate alone: for verbs that call no tool.
-pub(super) async fn gate(config: &Config) -> anyhow::Result<Gate> {
-    let store: Arc<dyn Store> = match &config.store {
+/// The sizes and times that the configuration asks for; whether they can be had is the gate's word.
+pub(super) fn settings(config: &Config) -> Settings {
+    let mut settings = Settings::default();
+    config.gate.apply(&mut settings);
+    settings
+}
+
+/// The store.
+pub(super) fn store(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
+    Ok(match &config.store {
         StoreConfig::Memory => Arc::new(MemoryStore::new()),
         StoreConfig::Sqlite(file) => {
             if let Some(folder) = file.parent() {
@@ -33,11 +42,22 @@ pub(super) async fn gate(config: &Config) -> anyhow::Result<Gate> {
             }
             Arc::new(SqliteStore::open(file)?)
         }
-    };
-    let mut settings = Settings::default();
-    config.gate.apply(&mut settings);
-    let options = GateOptions { store, clock: Arc::new(SystemClock), settings, cache: config.cache.clone() };
-    let gate = wait("compiling the gate".into(), async move { Gate::new(options) }).await?;
+    })
+}
+
+/// The gate alone: for verbs that call no tool.
+pub(super) async fn gate(config: &Config) -> anyhow::Result<Gate> {
+    loaded_gate(config, load_gate(config, store(config)?)).await
+}
+
+fn load_gate(config: &Config, store: Arc<dyn Store>) -> JoinHandle<Result<Gate, Error>> {
+    let (settings, cache) = (settings(config), config.cache.clone());
+    let options = GateOptions { store, clock: Arc::new(SystemClock), settings, cache };
+    tokio::task::spawn_blocking(move || Gate::new(options))
+}
+
+async fn loaded_gate(config: &Config, loading: JoinHandle<Result<Gate, Error>>) -> anyhow::Result<Gate> {
+    let gate = wait_for("compiling the gate".into(), loading).await?;
     Ok(gate.map_err(|e| if e.kind() == ErrorKind::Config { setting(config, &e) } else { e })?)
 }
 
@@ -52,12 +72,20 @@ fn setting(config: &Config, error: &Error) -> Error {
 
 /// Everything: gate, plug-ins, levels.
 pub(super) async fn open(config: &Config) -> anyhow::Result<Host> {
-    let gate = gate(config).await?;
-    let sandbox = Sandbox::new(SandboxOptions { cache: config.cache.clone() })?;
+    host(config, store(config)?).await
+}
+
+/// The same, over a store that is open. All parts are loaded at once; what is wrong with them is told in their order.
+pub(super) async fn host(config: &Config, store: Arc<dyn Store>) -> anyhow::Result<Host> {
+    let gate = load_gate(config, store);
+    let cache = config.cache.clone();
+    let sandbox = tokio::task::spawn_blocking(move || Sandbox::new(SandboxOptions { cache })).await?;
+    let loading = sandbox.as_ref().map(|sandbox| load_plugins(config, sandbox)).unwrap_or_default();
+    let (gate, sandbox) = (loaded_gate(config, gate).await?, sandbox?);
     let mut admitted = Admitted::default();
     let (mut plugins, mut raises) = (Vec::new(), Vec::new());
-    for part in &config.plugins {
-        let (plugin, levels) = plugin(config, part, &sandbox, &mut admitted).await?;
+    for (part, loading) in config.plugins.iter().zip(loading) {
+        let (plugin, levels) = plugin(config, part, loading, &sandbox, &mut admitted).await?;
         plugins.push(plugin);
         raises.extend(levels);
     }
@@ -91,13 +119,36 @@ fn about_plugin(config: &Config, error: &Error) -> Error {
     config.places.error(&named.map_or_else(|| "plugins".to_owned(), |part| format!("plugins.{}", part.name)), &text)
 }
 
+type Loading = JoinHandle<Result<Plugin, Error>>;
+
+/// Begins to load every plug-in: as many at a time as there are cores, the first ones first.
+fn load_plugins(config: &Config, sandbox: &Arc<Sandbox>) -> Vec<Loading> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let turns = Arc::new(Semaphore::new(cores));
+    let load = |part: &PluginConfig| {
+        let (sandbox, turns) = (Arc::clone(sandbox), Arc::clone(&turns));
+        let (source, options) = (part.source.clone(), part.options.clone());
+        tokio::spawn(async move {
+            // It is never closed.
+            let _turn = turns.acquire().await;
+            Plugin::load(&sandbox, &source, options).await
+        })
+    };
+    config.plugins.iter().map(load).collect()
+}
+
+fn compiling(part: &PluginConfig) -> String {
+    format!("compiling plug-in {}", part.name)
+}
+
 async fn plugin(
     config: &Config,
     part: &PluginConfig,
+    loading: Loading,
     sandbox: &Arc<Sandbox>,
     admitted: &mut Admitted,
 ) -> anyhow::Result<(Plugin, Vec<Raise>)> {
-    match loaded(part, sandbox, part.options.clone()).await? {
+    match wait_for(compiling(part), loading).await? {
         Ok(plugin) => {
             let mut after = admitted.clone();
             match config.admit(part, &own_names(&plugin, &part.options), &mut after) {
@@ -113,16 +164,6 @@ async fn plugin(
     }
 }
 
-async fn loaded(
-    part: &PluginConfig,
-    sandbox: &Arc<Sandbox>,
-    options: PluginOptions,
-) -> anyhow::Result<Result<Plugin, Error>> {
-    let (sandbox, source) = (Arc::clone(sandbox), part.source.clone());
-    wait(format!("compiling plug-in {}", part.name), async move { Plugin::load(&sandbox, &source, options).await })
-        .await
-}
-
 /// The best error there is for options that do not fit: loads the plug-in without them, to see what it has.
 async fn explain(
     config: &Config,
@@ -131,7 +172,9 @@ async fn explain(
     admitted: &Admitted,
     error: Error,
 ) -> anyhow::Result<Error> {
-    if let Ok(plugin) = loaded(part, sandbox, PluginOptions::new(&part.name)).await?
+    let (sandbox, source, options) = (Arc::clone(sandbox), part.source.clone(), PluginOptions::new(&part.name));
+    let bare = wait(compiling(part), async move { Plugin::load(&sandbox, &source, options).await });
+    if let Ok(plugin) = bare.await?
         && let Err(better) = config.admit(part, plugin.tools(), &mut admitted.clone())
     {
         return Ok(better);

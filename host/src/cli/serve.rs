@@ -1,9 +1,11 @@
 //! `serve`: the tools for one agent, over MCP on standard input and output.
 
 use super::{exit, log, open, owner};
-use crate::transport::mcp;
+use crate::host::CONFIRM_PARAMETER;
+use crate::transport::mcp::{self, Announced};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
+use std::sync::OnceLock;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -19,8 +21,21 @@ pub(super) struct Args {
 pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
     log::start();
     let owner = owner(args.owner.as_deref())?;
-    let host = open::open(&open::load(config)?).await?;
-    host.keep_swept();
+    let config = open::load(config)?;
+    // What takes no compiling is found wrong before the client hears a word; the rest is loaded while it says hello.
+    let store = open::store(&config)?;
+    let announced = Announced {
+        confirm_parameter: config.gate.confirm_parameter.clone().unwrap_or_else(|| CONFIRM_PARAMETER.to_owned()),
+        max_arguments: open::settings(&config).max_arguments,
+    };
+    let opened = OnceLock::new();
+    let loading = async {
+        let host = open::host(&config, store).await?;
+        host.keep_swept();
+        // Nobody else sets it.
+        let _ = opened.set(host.clone());
+        anyhow::Ok(host)
+    };
     if std::io::stdin().is_terminal() {
         let _ = writeln!(
             anstream::stderr(),
@@ -29,9 +44,12 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     }
     let (input, output) = mcp::stdio();
     tokio::select! {
-        served = mcp::serve(host.clone(), owner, input, output) => served?,
-        // What has started is not stopped: it comes to its end or its deadline, and its outcome is recorded.
-        () = stopped() => host.drain().await,
+        served = mcp::serve_while_loading(announced, loading, owner, input, output) => served?,
+        () = stopped() => {}
+    }
+    // What has started is not stopped: it comes to its end or its deadline, and its outcome is recorded.
+    if let Some(host) = opened.get() {
+        host.drain().await;
     }
     Ok(exit::OK)
 }

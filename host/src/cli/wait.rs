@@ -2,9 +2,10 @@
 //! that is a terminal, as one line where it is not.
 
 use super::print::note;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::Duration;
+use tokio::task::JoinHandle;
 
 /// Nothing is shown of what is done by then.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -15,7 +16,11 @@ pub(super) async fn wait<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> anyhow::Result<T> {
     // In a task of its own: the work may keep its thread busy.
-    let mut work = tokio::spawn(work);
+    wait_for(message, tokio::spawn(work)).await
+}
+
+/// The same, for work that has begun.
+pub(super) async fn wait_for<T>(message: String, mut work: JoinHandle<T>) -> anyhow::Result<T> {
     if let Ok(done) = tokio::time::timeout(PATIENCE, &mut work).await {
         return Ok(done?);
     }
@@ -23,7 +28,8 @@ pub(super) async fn wait<T: Send + 'static>(
         note(&format!("{message}; this is done once and kept"));
         return Ok(work.await?);
     }
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    // Whoever no longer waits leaves no trace of it on the screen.
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_finish(ProgressFinish::AndClear);
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
         bar.set_style(style);
     }

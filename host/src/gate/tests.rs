@@ -272,6 +272,16 @@ fn the_default_settings_are_the_components() {
     assert_eq!(*gate.settings(), theirs);
 }
 
+#[tokio::test]
+async fn the_version_that_is_announced_is_the_components_or_nothing_starts() {
+    let gate = gate_over(Arc::new(MemoryStore::new()));
+    assert_eq!(gate.model_version().await.unwrap(), MODEL_VERSION);
+    announced(MODEL_VERSION).unwrap();
+    let error = announced("0").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Gate);
+    assert!(error.to_string().contains("risk model 0"), "{error}");
+}
+
 #[test]
 fn a_setting_out_of_range_stops_the_start() {
     let settings = Settings { ttl: 0, ..Settings::default() };

@@ -17,6 +17,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use tokio_util::task::TaskTracker;
 
+/// The argument that carries the token, unless said otherwise.
+pub const CONFIRM_PARAMETER: &str = "confirm_token";
+
 /// A host in the making.
 pub struct HostBuilder {
     gate: Gate,
@@ -36,7 +39,7 @@ impl HostBuilder {
             backends: Vec::new(),
             natives: Vec::new(),
             levels: Vec::new(),
-            confirm_parameter: "confirm_token".to_owned(),
+            confirm_parameter: CONFIRM_PARAMETER.to_owned(),
         }
     }
 

@@ -65,9 +65,9 @@ pub(super) async fn plugin(
     let bad = |what: String| bad(&options.name, place, what);
     kind(&bytes).map_err(&bad)?;
     let digest = sha256(&bytes);
-    let compiling = Arc::clone(sandbox);
+    let (compiling, key) = (Arc::clone(sandbox), digest.clone());
     let component = blocking(move || {
-        let compiled = compiling.cache.component(&compiling.engine, &bytes);
+        let compiled = compiling.cache.component(&compiling.engine, &bytes, &key);
         compiled.map_err(|error| format!("is damaged or uses what is not supported: {}", line(&error)))
     });
     let component = component.await.map_err(&bad)?;

@@ -15,16 +15,40 @@ mod tests;
 mod unanswered;
 
 use crate::{Error, ErrorKind, Host, Owner};
-use server::Server;
+use server::{Failed, Hosted, Ready, Server};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
 use stdio::Stdio;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
 /// Whether a log line may be written, for a filter on the subscriber (`filter_fn(mcp::may_log)`): below `warn` rmcp
-/// prints whole messages, and with them tokens. It stands in code, so that no setting of the user's can lift it.
+/// prints whole messages, and with them tokens; its warnings repeat what the client was answered. It stands in code, so
+/// that no setting of the user's can lift it.
 pub fn may_log(metadata: &tracing::Metadata<'_>) -> bool {
     let rmcp = metadata.target() == "rmcp" || metadata.target().starts_with("rmcp::");
-    !rmcp || *metadata.level() <= tracing::Level::WARN
+    !rmcp || *metadata.level() <= tracing::Level::ERROR
+}
+
+/// What a client is told before there is a host, or decides how its messages are read.
+#[derive(Clone, Debug)]
+pub struct Announced {
+    /// The argument that will carry the token.
+    pub confirm_parameter: String,
+    /// The most bytes of arguments that the gate will take.
+    pub max_arguments: u32,
+}
+
+impl Announced {
+    /// What is true of a host.
+    pub fn of(host: &Host) -> Self {
+        Self {
+            confirm_parameter: host.confirm_parameter().to_owned(),
+            max_arguments: host.gate().settings().max_arguments,
+        }
+    }
 }
 
 /// Serves `host` to one client, in the name of `owner`, until the client closes `input`.
@@ -39,14 +63,103 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let gone = CancellationToken::new();
-    let server = Server::new(host.clone(), owner, gone.clone())?;
+    let announced = Announced::of(&host);
+    connect(announced, |_| async { Ok(host) }, owner, input, output).await
+}
+
+/// As [`serve`], for a host that is still being loaded: what needs none (`initialize`, `server/discover`, `ping`,
+/// notifications, lines that are no message) is answered meanwhile, and everything else once it is there.
+///
+/// Where loading fails, what waits for it is answered with an error that names no reason, and no tool is ever listed.
+/// Where the client closes `input` and waits for no answer, loading is given up and this returns at once.
+///
+/// # Errors
+/// Those of loading; and [`ErrorKind::Plugin`] for a listed schema that is no JSON object, [`ErrorKind::Config`] for a host
+/// that is not as it was announced, [`ErrorKind::Io`] when the service broke down.
+pub async fn serve_while_loading<R, W, E>(
+    announced: Announced,
+    loading: impl Future<Output = Result<Host, E>>,
+    owner: Owner,
+    input: R,
+    output: W,
+) -> Result<(), E>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+    E: From<Error>,
+{
+    // Loading can take every core, and the greeting takes a millisecond of one: it goes first.
+    let behind_the_greeting = async |heard: CancellationToken| {
+        let _ = tokio::time::timeout(GREETING, heard.cancelled()).await;
+        loading.await
+    };
+    connect(announced, behind_the_greeting, owner, input, output).await
+}
+
+/// How long loading waits for a client's first words. Clients send them at once; one that takes its time finds the tools
+/// loaded meanwhile.
+const GREETING: Duration = Duration::from_millis(10);
+
+/// `load` gets a token that is cancelled when the client has been answered once, asks for what needs the host, or has
+/// closed its side.
+async fn connect<R, W, E>(
+    announced: Announced,
+    load: impl AsyncFnOnce(CancellationToken) -> Result<Host, E>,
+    owner: Owner,
+    input: R,
+    output: W,
+) -> Result<(), E>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+    E: From<Error>,
+{
+    let (gone, heard, ready) = (CancellationToken::new(), CancellationToken::new(), Arc::new(SetOnce::new()));
+    let hosted = Hosted { ready: Arc::clone(&ready), wanted: heard.clone() };
+    let server = Server::new(&announced.confirm_parameter, owner, hosted, gone.clone());
     // Without rmcp's own handshake: `initialize` is a request like others, so that a client may leave it out.
-    let longest = lines::longest(host.gate().settings().max_arguments);
-    let service = rmcp::service::serve_directly(server, Stdio::new(input, output, longest, gone), None);
-    let served = service.waiting().await;
-    host.drain().await;
-    served.map(drop).map_err(|error| Error::new(ErrorKind::Io, "the MCP service broke down").with_source(error))
+    let longest = lines::longest(announced.max_arguments);
+    let stdio = Stdio::new(input, output, longest, gone, heard.clone());
+    let service = rmcp::service::serve_directly(server, stdio, None);
+    let stop = service.cancellation_token();
+    let mut served = pin!(service.waiting());
+    let loading = async {
+        let host = load(heard).await?;
+        as_announced(&announced, &host)?;
+        Ok::<_, E>((Ready::new(host.clone())?, host))
+    };
+    // It is set here and nowhere else.
+    let ended = tokio::select! {
+        biased;
+        loaded = loading => match loaded {
+            Ok((tools, host)) => {
+                let _ = ready.set(Ok(tools));
+                let ended = served.await;
+                host.drain().await;
+                ended
+            }
+            Err(error) => {
+                let _ = ready.set(Err(Failed));
+                // Returns when what waited has been answered, or the client did not read it for 2 s.
+                stop.cancel();
+                let _ = served.await;
+                return Err(error);
+            }
+        },
+        ended = &mut served => ended,
+    };
+    let broke = |error| Error::new(ErrorKind::Io, "the MCP service broke down").with_source(error);
+    Ok(ended.map(drop).map_err(broke)?)
+}
+
+/// Whether the client was told the truth.
+fn as_announced(announced: &Announced, host: &Host) -> Result<(), Error> {
+    let Announced { confirm_parameter, max_arguments } = Announced::of(host);
+    if confirm_parameter == announced.confirm_parameter && max_arguments == announced.max_arguments {
+        return Ok(());
+    }
+    let what = "the host's confirm parameter or limit of arguments is not the one that was announced: announce its own";
+    Err(Error::new(ErrorKind::Config, what))
 }
 
 /// Standard input and output, without a hand-over to another thread where both are pipes.

@@ -1,6 +1,6 @@
-//! Answers what rmcp has read: the listing, and calls through the host. Decides nothing.
+//! Answers what rmcp has read: the listing, and calls through the host, both once there is one. Decides nothing.
 
-use crate::{Error, ErrorKind, Host, Incoming, Level, Listing, Owner, Reply};
+use crate::{Error, ErrorKind, Host, Incoming, Level, Listing, Owner, Reply, gate};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
     ErrorData, Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListToolsResult, MetaObject,
@@ -11,6 +11,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
 use super::progress::Reports;
@@ -21,21 +22,58 @@ pub(super) const RISK_MODEL: &str = "counterfoil/risk-model";
 
 /// One client's server.
 pub(super) struct Server {
-    host: Host,
     owner: Owner,
     info: ServerConfig,
-    tools: Vec<Tool>,
+    host: Hosted,
     /// The client has closed both its sides.
     gone: CancellationToken,
 }
 
-impl Server {
+/// How loading the host ended. Until then, what needs it waits.
+pub(super) type Loaded = Result<Ready, Failed>;
+
+/// There will be no host. The reason is told to whoever started the server, not to its client.
+pub(super) struct Failed;
+
+impl From<&Failed> for ErrorData {
+    fn from(_: &Failed) -> Self {
+        let message = "the server could not start and ends: its standard error says why; nothing ran";
+        Self::internal_error(message, None)
+    }
+}
+
+/// A host that may still be loaded.
+pub(super) struct Hosted {
+    pub(super) ready: Arc<SetOnce<Loaded>>,
+    /// Somebody waits for it.
+    pub(super) wanted: CancellationToken,
+}
+
+impl Hosted {
+    async fn ready(&self) -> Result<&Ready, ErrorData> {
+        self.wanted.cancel();
+        Ok(self.ready.wait().await.as_ref()?)
+    }
+}
+
+/// The host, and its tools as they are listed.
+pub(super) struct Ready {
+    host: Host,
+    tools: Vec<Tool>,
+}
+
+impl Ready {
     /// # Errors
     /// A listed schema that is no JSON object.
-    pub(super) fn new(host: Host, owner: Owner, gone: CancellationToken) -> Result<Self, Error> {
+    pub(super) fn new(host: Host) -> Result<Self, Error> {
         let tools = host.tools().iter().map(tool).collect::<Result<_, _>>()?;
-        let info = info(host.model_version(), host.confirm_parameter());
-        Ok(Self { host, owner, info, tools, gone })
+        Ok(Self { host, tools })
+    }
+}
+
+impl Server {
+    pub(super) fn new(confirm_parameter: &str, owner: Owner, host: Hosted, gone: CancellationToken) -> Self {
+        Self { owner, info: info(gate::MODEL_VERSION, confirm_parameter), host, gone }
     }
 }
 
@@ -59,16 +97,21 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         if request.is_some_and(|request| request.cursor.is_some()) {
             return Err(ErrorData::invalid_params("unknown cursor: all tools are on the first page", None));
         }
-        Ok(ListToolsResult::with_all_items(self.tools.clone()))
+        tokio::select! {
+            biased;
+            ready = self.host.ready() => Ok(ListToolsResult::with_all_items(ready?.tools.clone())),
+            () = context.ct.cancelled() => Err(cancelled()),
+            () = self.gone.cancelled() => Err(cancelled()),
+        }
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools.iter().find(|tool| tool.name == name).cloned()
+        self.host.ready.get()?.as_ref().ok()?.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -81,12 +124,13 @@ impl ServerHandler for Server {
         };
         let token = context.meta.get_progress_token();
         let reports = token.is_some().then(Arc::<Reports>::default);
-        let call = self.host.call(Incoming {
+        let incoming = Incoming {
             owner: self.owner.clone(),
             tool: request.name.into_owned(),
             arguments,
             progress: reports.clone().map(|reports| reports as _),
-        });
+        };
+        let call = async { Ok::<_, ErrorData>(self.host.ready().await?.host.call(incoming).await) };
         let forward = async {
             if let (Some(reports), Some(token)) = (&reports, token) {
                 reports.forward(&context.peer, token).await;
@@ -107,8 +151,8 @@ impl ServerHandler for Server {
         };
         let (reply, ()) = tokio::join!(answer, forward);
         match reply {
-            Some(reply) => Ok(CallToolResponse::Complete(result(reply))),
-            None => Err(ErrorData::internal_error("cancelled", None)),
+            Some(reply) => Ok(CallToolResponse::Complete(result(reply?))),
+            None => Err(cancelled()),
         }
     }
 
@@ -121,6 +165,11 @@ impl ServerHandler for Server {
         let message = format!("no method {method}: this server has tools only (tools/list, tools/call)");
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
+}
+
+/// The client called it off or is gone, or the server was asked to stop: mostly nobody reads this.
+fn cancelled() -> ErrorData {
+    ErrorData::internal_error("cancelled", None)
 }
 
 /// The reply as a tool's result: one text. The transport repeats it, raw, as structured content.

@@ -35,6 +35,8 @@ pub(super) struct Stdio<R, W> {
     ended: CancellationToken,
     /// The client has closed both sides: nobody is left to answer.
     gone: CancellationToken,
+    /// The client has been answered once, or has closed its side.
+    heard: CancellationToken,
 }
 
 impl<R, W> Stdio<R, W>
@@ -42,10 +44,11 @@ where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    pub(super) fn new(input: R, output: W, longest: usize, gone: CancellationToken) -> Self {
+    pub(super) fn new(input: R, output: W, longest: usize, gone: CancellationToken, heard: CancellationToken) -> Self {
         let ended = CancellationToken::new();
         let output = Output::new(output, ended.clone());
-        Self { lines: Lines::new(input, longest), output, unanswered: Unanswered::new(), turn: None, ended, gone }
+        let (lines, unanswered) = (Lines::new(input, longest), Unanswered::new());
+        Self { lines, output, unanswered, turn: None, ended, gone, heard }
     }
 
     /// Answers a message that never reaches rmcp.
@@ -60,6 +63,7 @@ where
     /// Waits for the answers to what has been read, or for the news that nobody reads them.
     async fn finish(&mut self) {
         self.ended.cancel();
+        self.heard.cancel();
         tokio::select! {
             biased;
             () = self.output.broken().cancelled() => self.gone.cancel(),
@@ -76,7 +80,7 @@ where
     type Error = Infallible;
 
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
-        let (output, unanswered) = (self.output.clone(), self.unanswered.clone());
+        let (output, unanswered, heard) = (self.output.clone(), self.unanswered.clone(), self.heard.clone());
         async move {
             match output::message(&item) {
                 Ok(line) => output.line(line).await,
@@ -89,6 +93,7 @@ where
             if let Some(id) = output::answers(&item) {
                 unanswered.answered(id);
             }
+            heard.cancel();
             Ok(())
         }
     }

@@ -3,6 +3,7 @@
 
 mod client;
 mod contract;
+mod loading;
 mod reasons;
 
 use super::serve;

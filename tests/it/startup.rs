@@ -1,0 +1,325 @@
+//! What `serve` does while its plug-ins are still being compiled. One of them takes seconds for that: what has happened
+//! by then is told by the order of events, never by a clock.
+
+use counterfoil_tests::program::Folder;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use wasm_encoder::{BlockType, CodeSection, Function, FunctionSection, Module, TypeSection, ValType};
+
+/// Branches of the large function. Compiling it takes a core seconds; answering a client takes milliseconds.
+const BRANCHES: i32 = 30_000;
+
+/// The fixture `echo` with one large function that nobody calls. One, since several would be compiled side by side.
+fn slow_to_compile() -> Vec<u8> {
+    const LOCALS: u32 = 16;
+    let mut types = TypeSection::new();
+    types.ty().function([], []);
+    let mut functions = FunctionSection::new();
+    functions.function(0);
+    let mut large = Function::new([(LOCALS, ValType::I32)]);
+    for n in 0..BRANCHES {
+        let (a, b) = (n.cast_unsigned() % LOCALS, n.cast_unsigned() * 7 % LOCALS);
+        let mut body = large.instructions();
+        body.block(BlockType::Empty).local_get(a).br_if(0);
+        body.local_get(b).i32_const(n).i32_mul().local_get(a).i32_add().local_set(b).end();
+    }
+    large.instructions().end();
+    let mut code = CodeSection::new();
+    code.function(&large);
+    let mut module = Module::new();
+    module.section(&types).section(&functions).section(&code);
+    let mut component = std::fs::read(counterfoil_tests::fixture("echo")).unwrap();
+    let section = wasm_encoder::ModuleSection(&module);
+    wasm_encoder::ComponentSection::append_to_component(&section, &mut component);
+    component
+}
+
+/// A folder whose configuration names a plug-in that takes long, with nothing compiled. `rest` comes after it.
+fn cold(rest: &str) -> Folder {
+    let folder = Folder::ready();
+    std::fs::write(folder.path("work/slow.wasm"), slow_to_compile()).unwrap();
+    folder.write("work/counterfoil.toml", &format!("[plugins.slow]\nsource = \"slow.wasm\"\n{rest}"));
+    folder
+}
+
+/// The program with a cache of the folder's own.
+fn command(folder: &Folder, arguments: &[&str]) -> Command {
+    let mut command = folder.command(arguments);
+    command.env("XDG_CACHE_HOME", folder.path("cache"));
+    command
+}
+
+/// The files in the folder's cache.
+fn cached(folder: &Folder) -> Vec<String> {
+    let found = std::fs::read_dir(folder.path("cache/counterfoil")).into_iter().flatten();
+    found.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Whether the plug-in that takes long is compiled.
+#[track_caller]
+fn compiled(folder: &Folder) -> bool {
+    let digest = Sha256::digest(std::fs::read(folder.path("work/slow.wasm")).unwrap());
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let files = cached(folder);
+    assert!(files.iter().all(|name| name.ends_with(".cwasm")), "a draft was left: {files:?}");
+    files.iter().any(|name| name.starts_with(&digest))
+}
+
+fn request(id: u32, method: &str, params: &Value) -> String {
+    format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+}
+
+fn hello(id: u32) -> String {
+    let client = json!({"name": "test", "version": "1"});
+    request(id, "initialize", &json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}))
+}
+
+fn echo(id: u32) -> String {
+    request(id, "tools/call", &json!({"name": "echo", "arguments": {"n": id}}))
+}
+
+/// A server and its client.
+struct Session {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Session {
+    fn start(folder: &Folder) -> Self {
+        let mut command = command(folder, &["serve"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, input, output }
+    }
+
+    fn send(&mut self, lines: &str) {
+        self.input.as_mut().unwrap().write_all(lines.as_bytes()).unwrap();
+    }
+
+    /// The next message.
+    #[track_caller]
+    fn line(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line:?}"))
+    }
+
+    /// The next answer, which must be to this request.
+    #[track_caller]
+    fn answer(&mut self, id: u32) -> Value {
+        let answer = self.line();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    /// Waits for the end: exit code, what was still written, messages.
+    fn ended(mut self) -> (Option<i32>, String, String) {
+        let (mut rest, mut messages) = (String::new(), String::new());
+        self.output.read_to_string(&mut rest).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
+        (self.child.wait().unwrap().code(), rest, messages)
+    }
+
+    /// Closes the input and waits for the end.
+    fn end(mut self) -> (Option<i32>, String, String) {
+        self.input = None;
+        self.ended()
+    }
+}
+
+#[test]
+fn what_needs_no_tools_is_answered_while_they_are_compiled_and_the_rest_afterwards() {
+    let folder = cold("");
+    let mut session = Session::start(&folder);
+    let discover = request(
+        5,
+        "server/discover",
+        &json!({"_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }}),
+    );
+    session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
+    let told = session.answer(1);
+    assert_eq!(told["result"]["serverInfo"]["name"], "counterfoil", "{told}");
+    session.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    session.send(&request(4, "ping", &json!({})));
+    session.answer(4);
+    session.send(&discover);
+    assert_eq!(session.answer(5)["result"]["instructions"], told["result"]["instructions"]);
+    session.send(&request(6, "nothing", &json!({})));
+    assert_eq!(session.answer(6)["error"]["code"], -32601);
+    session.send("broken\n");
+    assert_eq!(session.line()["error"]["code"], -32700);
+    assert!(!compiled(&folder), "it was to be slow: give it more branches");
+
+    let mut answers = [session.line(), session.line()];
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    assert_eq!(answers[0]["result"]["tools"][0]["name"], "echo", "{answers:?}");
+    assert_eq!(answers[1]["result"]["structuredContent"]["given"]["n"], 3, "{answers:?}");
+    assert!(compiled(&folder));
+    let (code, rest, _) = session.end();
+    assert_eq!((code, rest.as_str()), (Some(0), ""));
+
+    // What was said before there was a host is what is said by one.
+    let mut session = Session::start(&folder);
+    session.send(&request(1, "tools/list", &json!({})));
+    session.answer(1);
+    session.send(&hello(1));
+    assert_eq!(session.answer(1), told);
+    assert_eq!(session.end().0, Some(0));
+}
+
+#[test]
+fn requests_that_were_read_before_the_input_ended_are_answered_once_the_tools_are_there() {
+    let folder = cold("");
+    let mut session = Session::start(&folder);
+    session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
+    session.input = None;
+    session.answer(1);
+    assert!(!compiled(&folder), "it was to be slow: give it more branches");
+    let (code, rest, _) = session.end();
+    assert_eq!((code, rest.lines().count()), (Some(0), 2), "{rest}");
+    assert!(rest.contains("\"tools\":[") && rest.contains("echoed"), "{rest}");
+}
+
+#[test]
+fn a_client_that_leaves_or_waits_for_nothing_any_more_does_not_wait_for_the_compiler() {
+    let folder = cold("");
+    // One that only looks whether anyone is there.
+    assert_eq!(Session::start(&folder).end(), (Some(0), String::new(), String::new()));
+    assert!(!compiled(&folder), "it was to be slow: give it more branches");
+
+    let mut session = Session::start(&folder);
+    session.send(&hello(1));
+    session.answer(1);
+    let (code, rest, _) = session.end();
+    assert_eq!((code, rest.as_str()), (Some(0), ""));
+    assert!(!compiled(&folder));
+
+    // What was called off is waited for no longer.
+    let mut session = Session::start(&folder);
+    session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
+    session.answer(1);
+    for id in [2, 3] {
+        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+        session.send(&format!("{cancelled}\n"));
+    }
+    let (code, rest, _) = session.end();
+    assert_eq!((code, rest.as_str()), (Some(0), ""));
+    assert!(!compiled(&folder));
+
+    // And one that is asked to stop stops.
+    let mut session = Session::start(&folder);
+    session.send(&(hello(1) + &echo(2)));
+    session.answer(1);
+    assert!(Command::new("kill").arg(session.child.id().to_string()).status().unwrap().success());
+    assert_eq!(session.ended().0, Some(0));
+    assert!(!compiled(&folder));
+}
+
+#[test]
+fn what_is_found_wrong_behind_the_greeting_ends_the_process_before_any_tool_is_listed() {
+    let files = "[plugins.files]\nsource = \"files.wasm\"\n";
+    let folder = cold(&format!("{files}[plugins.files.levels]\ndelete_file = 0\n"));
+    let mut session = Session::start(&folder);
+    session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
+    session.answer(1);
+    session.send(&request(4, "ping", &json!({})));
+    session.answer(4);
+    assert!(!compiled(&folder), "it was to be slow: give it more branches");
+    // The client goes on listening, and keeps its side open.
+    let input = session.input.take();
+    let (code, rest, messages) = session.ended();
+    drop(input);
+    let answers: Vec<Value> = rest.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((code, answers.len()), (Some(2), 2), "{rest}");
+    assert!(answers.iter().all(|answer| answer["error"]["code"] == -32603), "{rest}");
+    assert!(!rest.contains("approval_required") && rest.contains("could not start"), "the reason is not the client's");
+    assert!(messages.contains("counterfoil.toml:6:") && messages.contains("approval_required"), "{messages}");
+
+    // Each mistake ends in the words and the code that it has for people.
+    std::fs::copy(counterfoil_tests::fixture("echo"), folder.path("work/echo.wasm")).unwrap();
+    folder.write("work/text.wasm", "text");
+    let echo_too = "[plugins.echo]\nsource = \"echo.wasm\"\n";
+    for (mistake, words) in [
+        (format!("{files}[plugins.files.levels]\ndelete_file = 0\n"), "approval_required"),
+        (format!("{files}[plugins.files.levels]\ndelete = 3\n"), "no tool \"delete\""),
+        (format!("{files}tools = [\"read\"]\n"), "no tool \"read\""),
+        (format!("{files}rename = {{ read_file = \"list_files\" }}\n"), "list_files"),
+        (echo_too.to_owned(), "already"),
+        ("[plugins.text]\nsource = \"text.wasm\"\n".to_owned(), "not WebAssembly"),
+        (format!("{files}[gate]\nconfirm_parameter = \"path\"\n"), "confirm parameter"),
+        (format!("{files}[gate]\nmax_depth = 100000\n"), "max"),
+    ] {
+        folder.write("work/counterfoil.toml", &format!("[plugins.slow]\nsource = \"slow.wasm\"\n{mistake}"));
+        let checked = command(&folder, &["config", "check"]).output().unwrap();
+        let mut session = Session::start(&folder);
+        let sent = session.input.as_mut().unwrap().write_all((hello(1) + &echo(2)).as_bytes());
+        // A start that fails at once may not have read it.
+        drop(sent);
+        let (code, rest, messages) = session.end();
+        assert_eq!(code, Some(2), "{mistake}: {messages}");
+        assert!(!rest.contains("echo") && !rest.contains("\"tools\":["), "{rest}");
+        assert!(messages.contains(words), "{messages}");
+        assert_eq!(messages, String::from_utf8(checked.stderr).unwrap());
+    }
+}
+
+#[test]
+fn what_takes_no_compiling_is_found_wrong_before_the_client_hears_a_word() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = cold("");
+    let refused = |code: i32, words: &str| {
+        let mut session = Session::start(&folder);
+        let sent = session.input.as_mut().unwrap().write_all(hello(1).as_bytes());
+        drop(sent);
+        let (ended, rest, messages) = session.end();
+        assert_eq!((ended, rest.as_str()), (Some(code), ""), "{messages}");
+        assert!(messages.contains(words), "{messages}");
+    };
+    let slow = "[plugins.slow]\nsource = \"slow.wasm\"\n";
+    for (rest, words) in [
+        ("colour = 1\n", "unknown key"),
+        ("[gate]\nttl = \"1s\"\n", "15 s to 1 h"),
+        ("[plugins.none]\nsource = \"none.wasm\"\n", "cannot be read"),
+        ("dirs = [{ host = \"none\", guest = \"/x\", access = \"read-only\" }]\n", "does not exist"),
+    ] {
+        folder.write("work/counterfoil.toml", &format!("{slow}{rest}"));
+        refused(2, words);
+    }
+    folder.write("work/counterfoil.toml", &format!("[store]\nurl = \"sqlite:text.db\"\n{slow}"));
+    folder.write("work/text.db", "no database, and long enough to be taken for one: ".repeat(100).as_str());
+    refused(1, "text.db");
+    folder.write("work/counterfoil.toml", slow);
+    std::fs::set_permissions(folder.path("work/slow.wasm"), std::fs::Permissions::from_mode(0o666)).unwrap();
+    refused(2, "everybody");
+    assert!(cached(&folder).is_empty(), "nothing was compiled");
+}
+
+#[test]
+fn several_that_start_at_once_with_nothing_compiled_do_not_disturb_each_other() {
+    let folder = Folder::ready();
+    let mut sessions: Vec<Session> = (0..3).map(|_| Session::start(&folder)).collect();
+    for session in &mut sessions {
+        session.send(&(hello(1) + &request(2, "tools/list", &json!({}))));
+    }
+    for mut session in sessions {
+        session.answer(1);
+        assert!(session.answer(2)["result"]["tools"].as_array().is_some_and(|tools| tools.len() == 8));
+        assert_eq!(session.end().0, Some(0));
+    }
+    let files = cached(&folder);
+    assert_eq!(files.len(), 2, "the gate and the plug-in: {files:?}");
+    assert!(files.iter().all(|name| name.ends_with(".cwasm")), "{files:?}");
+    // It is used as it is.
+    let mut session = Session::start(&folder);
+    session.send(&request(1, "tools/list", &json!({})));
+    session.answer(1);
+    assert_eq!(session.end().0, Some(0));
+    assert_eq!(cached(&folder).len(), 2);
+}

@@ -28,7 +28,7 @@ pub const GATE: Guest = Guest {
 };
 
 /// The plug-ins that ship with the program. Each is the crate `counterfoil-NAME` in `guest/tools/NAME`.
-pub const PLUGINS: &[&str] = &["files", "offers"];
+pub const PLUGINS: &[&str] = &["files", "offers", "pdf"];
 
 const PLUGIN_TARGET: &str = "wasm32-wasip2";
 

@@ -14,6 +14,7 @@ mod install;
 mod lost;
 mod model;
 mod node;
+mod pdf_plugin;
 mod plugin;
 mod python;
 mod startup;

@@ -109,6 +109,5 @@ const spelling = {
 };
 
 const [name, program, component, ...wanted] = process.argv.slice(2);
-const echo = name === 'echo';
-const modes = echo ? ['modern'] : ['legacy', 'auto', 'modern'];
-await run(echo ? spelling : contract, { story: tell(name), modes, program, component, wanted });
+const modes = { echo: ['modern'], files: ['legacy', 'auto', 'modern'] }[name] ?? ['legacy', 'modern'];
+await run(name === 'echo' ? spelling : contract, { story: tell(name), modes, program, component, wanted });

@@ -44,7 +44,7 @@ ${levels.join('')}`,
     return {
       command: this.program,
       args: ['serve', '--config', this.config, '--owner', owner],
-      env: { XDG_STATE_HOME: this.root, XDG_CACHE_HOME: this.cache },
+      env: { XDG_STATE_HOME: this.root, XDG_CACHE_HOME: this.cache, COUNTERFOIL_LOG: this.logging ?? 'warn' },
     };
   }
 

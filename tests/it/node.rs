@@ -15,6 +15,16 @@ fn the_older_typescript_sdk_drives_the_contract_on_files() {
 }
 
 #[test]
+fn the_typescript_client_drives_the_contract_on_offers() {
+    node("contract.mjs", &["client", "offers"], &component("offers"), 39);
+}
+
+#[test]
+fn the_older_typescript_sdk_drives_the_contract_on_offers() {
+    node("contract.mjs", &["sdk", "offers"], &component("offers"), 27);
+}
+
+#[test]
 fn what_the_typescript_client_leaves_running_comes_to_its_end() {
     node("contract.mjs", &["client", "slow"], &fixture("slow"), 13);
 }
@@ -27,6 +37,11 @@ fn what_the_older_typescript_sdk_leaves_running_comes_to_its_end() {
 #[test]
 fn the_inspectors_command_line_drives_the_contract_on_files() {
     node("inspector.mjs", &["files"], &component("files"), 6);
+}
+
+#[test]
+fn the_inspectors_command_line_drives_the_contract_on_offers() {
+    node("inspector.mjs", &["offers"], &component("offers"), 4);
 }
 
 #[test]

@@ -7,3 +7,8 @@ use counterfoil_tests::component;
 fn the_python_sdk_drives_the_contract_on_files() {
     python("contract.py", &["files"], &component("files"), 42);
 }
+
+#[test]
+fn the_python_sdk_drives_the_contract_on_offers() {
+    python("contract.py", &["offers"], &component("offers"), 39);
+}

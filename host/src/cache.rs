@@ -48,6 +48,19 @@ impl CodeCache {
         Ok(component)
     }
 
+    /// How the compiled code of these bytes is kept; what is kept is loaded, as a start would.
+    #[cfg(feature = "program")]
+    pub(crate) fn held(&self, engine: &Engine, bytes: &[u8]) -> Held {
+        let Some(folder) = self.folder.as_deref() else { return Held::Missing };
+        let path = file(folder, engine, &sha256(bytes));
+        match usable(folder, &path) {
+            Ok(true) if load(engine, &path).is_ok() => Held::Usable,
+            Ok(true) => Held::Unfit,
+            Ok(false) => Held::Missing,
+            Err(why) => Held::Untrusted(why),
+        }
+    }
+
     /// Whether [`CodeCache::component`] will find these bytes compiled: for a message before a long wait.
     pub(crate) fn holds(&self, engine: &Engine, bytes: &[u8]) -> bool {
         self.folder
@@ -58,6 +71,20 @@ impl CodeCache {
 
 fn file(folder: &Path, engine: &Engine, digest: &str) -> PathBuf {
     folder.join(format!("{digest}-{}.cwasm", settings(engine)))
+}
+
+/// How compiled code is kept.
+#[cfg(feature = "program")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// It is loaded at a start.
+    Usable,
+    /// It is not there.
+    Missing,
+    /// It is there and not used; says why.
+    Untrusted(&'static str),
+    /// It is there and cannot be loaded.
+    Unfit,
 }
 
 #[expect(
@@ -209,6 +236,16 @@ mod tests {
         std::fs::write(&file, b"not code").unwrap();
         cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         assert!(std::fs::metadata(&file).unwrap().len() > 100);
+
+        #[cfg(feature = "program")]
+        {
+            assert_eq!(cache.held(&engine, EMPTY), Held::Usable);
+            std::fs::write(&file, b"not code").unwrap();
+            assert_eq!(cache.held(&engine, EMPTY), Held::Unfit);
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o622)).unwrap();
+            assert!(matches!(cache.held(&engine, EMPTY), Held::Untrusted(_)));
+            assert_eq!(cache.held(&engine, b"other"), Held::Missing);
+        }
 
         let elsewhere = place.path().join("elsewhere");
         std::fs::rename(&file, &elsewhere).unwrap();

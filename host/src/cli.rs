@@ -8,6 +8,7 @@ mod clients;
 mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod install;
 mod log;
 mod open;
@@ -78,6 +79,8 @@ enum Verb {
     Config(config::Verb),
     /// Put the server into the configuration of an MCP client
     Install(install::Args),
+    /// Say what is wrong and what to do: program, configuration, plug-ins, store, clients
+    Doctor(doctor::Args),
     /// Look at plug-in files
     #[command(subcommand)]
     Plugin(plugin::Verb),
@@ -139,6 +142,7 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Resolve(args) => resolve::run(args, config).await,
         Verb::Config(verb) => config::run(verb, config).await,
         Verb::Install(args) => install::run(args, config).await,
+        Verb::Doctor(args) => doctor::run(args, config).await,
         Verb::Plugin(verb) => plugin::run(verb).await,
         Verb::Demo(args) => demo::run(args).await,
         Verb::Completions(args) => completions::run(args),

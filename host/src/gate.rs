@@ -105,6 +105,13 @@ impl Gate {
         self.cache.as_deref()
     }
 
+    /// How its compiled code is kept in a folder.
+    #[cfg(feature = "program")]
+    pub(crate) fn held(folder: &Path) -> crate::cache::Held {
+        let held = |engine| CodeCache::new(Some(folder.to_owned())).held(&engine, COMPONENT);
+        engine().map_or(crate::cache::Held::Missing, held)
+    }
+
     /// SHA-256 of the component, in hexadecimal.
     pub fn digest() -> String {
         crate::digest::sha256(COMPONENT)

@@ -4,7 +4,7 @@
 
 mod memory;
 #[cfg(feature = "sqlite")]
-mod sqlite;
+pub(crate) mod sqlite;
 #[cfg(any(test, feature = "store-suite"))]
 pub mod suite;
 

@@ -11,7 +11,7 @@ const DELETE: &str = r#"{"path": "a.txt"}"#;
 
 /// Previews a deletion of `a.txt`, which it writes, and returns the token.
 #[track_caller]
-fn preview(folder: &Folder) -> String {
+pub(super) fn preview(folder: &Folder) -> String {
     folder.write("work/workspace/a.txt", "precious");
     let ran = folder.run(&["call", "delete_file", DELETE, "--json"]);
     assert_eq!(ran.code, 3, "{ran:?}");
@@ -279,14 +279,14 @@ fn the_schema_describes_the_file_and_completions_are_written() {
     assert!(schema["properties"]["plugins"]["additionalProperties"].is_object(), "{schema}");
     folder.run(&["completions", "bash"]).gave(0, &["counterfoil"]);
     folder.run(&["--help"]).gave(0, &["Exit codes"]);
-    for verb in ["serve", "tools", "call", "resolve", "config", "install", "plugin", "demo"] {
+    for verb in ["serve", "tools", "call", "resolve", "config", "doctor", "install", "plugin", "demo"] {
         folder.run(&[verb, "--help"]).gave(0, &["Usage: counterfoil"]);
     }
 }
 
 /// Spends a token as a process does that dies before it has recorded anything; the run's deadline is `limit` from now.
 /// Returns the approval id.
-fn lose(folder: &Folder, token: &str, limit: Duration) -> String {
+pub(super) fn lose(folder: &Folder, token: &str, limit: Duration) -> String {
     let store = SqliteStore::open(&folder.path("work/state.db")).unwrap();
     let options = GateOptions {
         store: Arc::new(store),

@@ -7,6 +7,7 @@ mod config;
 mod crash;
 mod demo;
 mod docs;
+mod doctor;
 mod examples;
 mod files_plugin;
 mod gate_component;

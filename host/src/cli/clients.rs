@@ -186,6 +186,14 @@ impl Client {
         Ok(self.value(text, name)?.map(|value| Entry::of(&value)))
     }
 
+    /// The names of all servers.
+    pub(super) fn names(&self, text: &str) -> Result<Vec<String>, Fault> {
+        match self.form {
+            Form::Json(servers, _) => json::names(text, servers),
+            Form::Toml(servers) => toml::names(text, servers),
+        }
+    }
+
     fn value(&self, text: &str, name: &str) -> Result<Option<serde_json::Value>, Fault> {
         match self.form {
             Form::Json(servers, _) => json::get(text, servers, name),

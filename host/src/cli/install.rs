@@ -110,6 +110,9 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         line(&format!("to undo it: {}", escape(&restore(&backup, &source.path))))?;
     }
     line(&format!("{}: {}", client.title, client.after))?;
+    if !args.remove {
+        line("`counterfoil doctor` starts the server as the client would, and says what is wrong")?;
+    }
     Ok(exit::OK)
 }
 

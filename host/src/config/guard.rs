@@ -11,7 +11,7 @@ fn error(file: &Path, message: &str) -> Error {
 }
 
 /// Reads a configuration file of at most `limit` bytes that only its user can write.
-pub(super) fn read(file: &Path, limit: u64) -> Result<String, Error> {
+pub(crate) fn read(file: &Path, limit: u64) -> Result<String, Error> {
     let unreadable = |e: std::io::Error| {
         error(file, &format!("cannot be read ({}): check the path and its permissions", e.kind())).with_source(e)
     };

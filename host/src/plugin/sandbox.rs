@@ -46,6 +46,7 @@ pub struct Sandbox {
     pub(super) linker: Linker<State>,
     pub(super) cache: CodeCache,
     pub(super) slots: Arc<Semaphore>,
+    pooled: bool,
     _ticker: mpsc::Sender<()>,
 }
 
@@ -55,17 +56,29 @@ impl Sandbox {
     /// # Errors
     /// [`ErrorKind::Plugin`] when this machine cannot run the engine at all.
     pub fn new(options: SandboxOptions) -> Result<Arc<Self>, Error> {
-        let engine = engine().map_err(|error| cannot("make the engine for plug-ins", &error))?;
+        let (engine, pooled) = engine().map_err(|error| cannot("make the engine for plug-ins", &error))?;
         let linker = linker(&engine).map_err(|error| cannot("link the interfaces for plug-ins", &error))?;
         let ticker = tick(engine.weak()).map_err(|error| cannot("start the clock of the plug-ins", &error.into()))?;
         let slots = Arc::new(Semaphore::new(INSTANCES as usize));
-        Ok(Arc::new(Self { engine, linker, cache: CodeCache::new(options.cache), slots, _ticker: ticker }))
+        Ok(Arc::new(Self { engine, linker, cache: CodeCache::new(options.cache), slots, pooled, _ticker: ticker }))
     }
 
     /// Whether this component's compiled code is in the cache: where it is not, loading it can take many seconds, and a
     /// program may want to say so.
     pub fn is_compiled(&self, component: &[u8]) -> bool {
         self.cache.holds(&self.engine, component)
+    }
+
+    /// Whether instances come from a pool, which halves the cost of a call. There is none where the kernel cannot clear
+    /// memory cheaply or refuses the address space.
+    pub fn is_pooled(&self) -> bool {
+        self.pooled
+    }
+
+    /// How this component's compiled code is kept in a folder.
+    #[cfg(feature = "program")]
+    pub(crate) fn held(&self, folder: &std::path::Path, component: &[u8]) -> crate::cache::Held {
+        CodeCache::new(Some(folder.to_owned())).held(&self.engine, component)
     }
 }
 
@@ -81,14 +94,14 @@ fn cannot(what: &str, error: &wasmtime::Error) -> Error {
 
 /// With a pool of instances where the kernel can clear their memory cheaply, which halves the cost of a call; without where
 /// it cannot (the pool gains nothing then) or where the address space for it is refused.
-fn engine() -> wasmtime::Result<Engine> {
+fn engine() -> wasmtime::Result<(Engine, bool)> {
     if PoolingAllocationConfig::is_pagemap_scan_available() {
         match Engine::new(config().allocation_strategy(InstanceAllocationStrategy::Pooling(pool()))) {
-            Ok(engine) => return Ok(engine),
+            Ok(engine) => return Ok((engine, true)),
             Err(error) => tracing::debug!(%error, "no room for a pool of instances; each call allocates its own"),
         }
     }
-    Engine::new(&config())
+    Ok((Engine::new(&config())?, false))
 }
 
 fn config() -> Config {

@@ -1,7 +1,12 @@
 //! The store in an SQLite file, which any number of processes of one user may open at once. Every change is one
 //! transaction, on disk before it is told; the file is the user's own and closed to others.
 
+#[cfg(feature = "program")]
+mod look;
 mod schema;
+
+#[cfg(feature = "program")]
+pub(crate) use look::look;
 
 use super::{
     Binding, Cursor, Entry, Found, Index, Insertion, Key, Replacement, Room, State, Store, Stored, Unavailable,

@@ -36,4 +36,17 @@ impl Entry {
             && self.args == other.args
             && other.env.iter().all(|(name, value)| self.env.get(name) == Some(value))
     }
+
+    /// The configuration that the arguments name.
+    pub(in crate::cli) fn config(&self) -> Option<&str> {
+        let mut args = self.args.iter();
+        while let Some(arg) = args.next() {
+            match arg.strip_prefix("--config") {
+                Some("") => return args.next().map(String::as_str),
+                Some(rest) => return rest.strip_prefix('='),
+                None => {}
+            }
+        }
+        None
+    }
 }

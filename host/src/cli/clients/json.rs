@@ -25,6 +25,13 @@ pub(super) fn get(text: &str, servers: &str, name: &str) -> Result<Option<Value>
     look(text, servers, name)
 }
 
+pub(super) fn names(text: &str, servers: &str) -> Result<Vec<String>, Fault> {
+    look(text, servers, "")?;
+    let all = parse(text)?.object_value().and_then(|root| root.object_value(servers));
+    let properties = all.map(|all| all.properties()).unwrap_or_default();
+    Ok(properties.iter().filter_map(|property| property.decoded_name()).collect())
+}
+
 pub(super) fn put(
     text: &str,
     servers: &str,

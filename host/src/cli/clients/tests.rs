@@ -139,6 +139,16 @@ fn toml_that_is_damaged_is_refused_with_its_place() {
 }
 
 #[test]
+fn the_configuration_of_an_entry_is_found_in_both_spellings() {
+    assert_eq!(entry().config(), Some("/c.toml"));
+    let mut other = entry();
+    other.args = vec!["--config=/d.toml".into(), "serve".into()];
+    assert_eq!(other.config(), Some("/d.toml"));
+    other.args = vec!["serve".into(), "--config".into()];
+    assert_eq!(other.config(), None);
+}
+
+#[test]
 fn names_of_clients_are_in_order_and_their_own() {
     let names: Vec<_> = CLIENTS.iter().map(|client| client.name).collect();
     let mut sorted = names.clone();

@@ -14,6 +14,13 @@ pub(super) fn get(text: &str, servers: &str, name: &str) -> Result<Option<Value>
     Ok(Some(json(entry)))
 }
 
+pub(super) fn names(text: &str, servers: &str) -> Result<Vec<String>, Fault> {
+    let document = parse(text)?;
+    let Some(all) = document.get(servers) else { return Ok(Vec::new()) };
+    let all = all.as_table_like().ok_or_else(|| not_a_table(text, servers, all))?;
+    Ok(all.iter().map(|(name, _)| name.to_owned()).collect())
+}
+
 pub(super) fn put(text: &str, servers: &str, name: &str, entry: &Entry) -> Result<String, Fault> {
     let found = get(text, servers, name)?;
     let mut document = parse(text)?.into_mut();

@@ -49,33 +49,37 @@ pub(super) fn open(path: &Path) -> Result<Connection, Error> {
     let mut connection = connect(path).map_err(|e| failed(path, &e))?;
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|e| failed(path, &e))?;
-    let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    let tables = || transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
-    let look = || Ok((pragma("application_id")?, pragma("user_version")?, tables()?));
-    match look().map_err(|e: rusqlite::Error| failed(path, &e))? {
-        (0, 0, 0) => {
-            let make = || {
-                transaction.execute_batch(TABLES)?;
-                transaction.pragma_update(None, "application_id", APPLICATION)?;
-                transaction.pragma_update(None, "user_version", VERSION)
-            };
-            make().map_err(|e| failed(path, &e))?;
-        }
-        (APPLICATION, VERSION, _) => {}
+    if !known(&transaction, path).map_err(|e| failed(path, &e))?? {
+        let make = || {
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "application_id", APPLICATION)?;
+            transaction.pragma_update(None, "user_version", VERSION)
+        };
+        make().map_err(|e| failed(path, &e))?;
+    }
+    transaction.commit().map_err(|e| failed(path, &e))?;
+    Ok(connection)
+}
+
+/// Whether the file is a store of this version; false: nothing is in it yet.
+pub(super) fn known(connection: &Connection, path: &Path) -> rusqlite::Result<Result<bool, Error>> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+    Ok(match (pragma("application_id")?, pragma("user_version")?, tables) {
+        (0, 0, 0) => Ok(false),
+        (APPLICATION, VERSION, _) => Ok(true),
         (APPLICATION, version, _) if version > VERSION => {
             let what = format!(
                 "the store {} has version {version} and this program knows {VERSION}: use the newer program that wrote it",
                 path.display()
             );
-            return Err(Error::new(ErrorKind::Store, what));
+            Err(Error::new(ErrorKind::Store, what))
         }
         _ => {
             let what = format!("{} is another program's database: give the store a path of its own", path.display());
-            return Err(Error::new(ErrorKind::Store, what));
+            Err(Error::new(ErrorKind::Store, what))
         }
-    }
-    transaction.commit().map_err(|e| failed(path, &e))?;
-    Ok(connection)
+    })
 }
 
 /// A connection as every thread and process sets it up.

@@ -15,6 +15,7 @@ mod install;
 mod lost;
 mod model;
 mod node;
+mod offers_plugin;
 mod pdf_plugin;
 mod plugin;
 mod python;

@@ -1,6 +1,6 @@
 //! Plug-ins through the library: what is loaded, what a call may do, and what becomes of those that misbehave.
 
-mod bench;
+pub mod bench;
 mod calls;
 mod grants;
 mod harm;

@@ -12,7 +12,9 @@ use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Write};
 
 /// The directory that the operator grants.
-const DIRECTORY: &str = "/data";
+pub const DIRECTORY: &str = "/data";
+const NAME: &str = "offers.json";
+/// How the file is called in what agents and operators read.
 const PATH: &str = "/data/offers.json";
 
 /// Largest data file: each call reads it whole.
@@ -25,27 +27,26 @@ const FORMAT: u64 = 1;
 const NEXT_IDS: &str = "next_ids";
 
 pub struct Data {
+    directory: String,
     root: Json,
     /// SHA-256 of the file as read.
     seen: [u8; 32],
 }
 
 impl Data {
-    pub fn load() -> Result<Self, ToolError> {
-        let found = fs::symlink_metadata(PATH).map_err(unreadable)?;
+    pub fn load(directory: &str) -> Result<Self, ToolError> {
+        let path = format!("{directory}/{NAME}");
+        let found = fs::symlink_metadata(&path).map_err(unreadable)?;
         if !found.is_file() {
             return Err(refused(format!("{PATH} is not an ordinary file: the operator puts one there")));
         }
         if found.len() > MAX_BYTES as u64 {
             return Err(too_large(found.len() as usize));
         }
-        Self::parse(&fs::read(PATH).map_err(unreadable)?)
-    }
-
-    pub fn parse(bytes: &[u8]) -> Result<Self, ToolError> {
-        let text = std::str::from_utf8(bytes).map_err(|error| damaged(&error.to_string()))?;
+        let bytes = fs::read(&path).map_err(unreadable)?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| damaged(&error.to_string()))?;
         let root = Json::parse(text).map_err(|error| damaged(&error))?;
-        let data = Self { root, seen: Sha256::digest(bytes).into() };
+        let data = Self { directory: directory.to_owned(), root, seen: Sha256::digest(&bytes).into() };
         data.check().map_err(|what| damaged(&what))?;
         Ok(data)
     }
@@ -145,18 +146,19 @@ impl Data {
         if text.len() > MAX_BYTES {
             return Err(too_large(text.len()));
         }
-        let mark = hex(&digest([operation]));
-        let beside = format!("{DIRECTORY}/.offers-{}.tmp", mark.get(..16).unwrap_or_default());
+        let (directory, mark) = (&self.directory, hex(&digest([operation])));
+        let (path, beside) =
+            (format!("{directory}/{NAME}"), format!("{directory}/.offers-{}.tmp", mark.get(..16).unwrap_or_default()));
         let file = File::create_new(&beside).map_err(unwritable)?;
         fill(file, &text).map_err(|error| take_back(&beside, unwritable(error)))?;
-        let now = fs::read(PATH).map(|bytes| Sha256::digest(bytes).into());
+        let now = fs::read(&path).map(|bytes| Sha256::digest(bytes).into());
         if now.ok() != Some(self.seen) {
             let text = format!("something else changed {PATH} at the same time, and nothing was written: try again");
             return Err(take_back(&beside, refused(text)));
         }
-        fs::rename(&beside, PATH).map_err(|error| take_back(&beside, unwritable(error)))?;
+        fs::rename(&beside, &path).map_err(|error| take_back(&beside, unwritable(error)))?;
         // The new name too. Not every file system can: then the file is whole, if perhaps the old one, after a power cut.
-        let _ = File::open(DIRECTORY).and_then(|directory| directory.sync_all());
+        let _ = File::open(directory).and_then(|directory| directory.sync_all());
         Ok(())
     }
 }
@@ -209,4 +211,62 @@ pub fn damaged(what: &str) -> ToolError {
     refused(format!(
         "{PATH} is damaged and nothing is done with it: {what}; the operator repairs it or puts a copy back"
     ))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::kinds::OFFERS;
+
+    const TEXT: &str = r#"{"format":1,"offers":[{"id":1,"name":"A","status":"active","payout":"1.00"}]}"#;
+
+    /// A directory with the data, and the data.
+    fn data(text: &str) -> (tempfile::TempDir, Data) {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join(NAME), text).unwrap();
+        let data = Data::load(directory.path().to_str().unwrap()).unwrap();
+        (directory, data)
+    }
+
+    fn names(directory: &tempfile::TempDir) -> Vec<String> {
+        let entries = fs::read_dir(directory.path()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn what_another_wrote_in_the_meantime_is_not_overwritten() {
+        let (directory, mut data) = data(TEXT);
+        data.find_mut(&OFFERS, 1).unwrap().set("payout", Json::text("2.00"));
+        let other = TEXT.replace("1.00", "3.00");
+        fs::write(directory.path().join(NAME), &other).unwrap();
+        assert!(matches!(data.save("op"), Err(ToolError::Refused(text)) if text.contains("try again")));
+        assert_eq!(fs::read_to_string(directory.path().join(NAME)).unwrap(), other);
+        fs::remove_file(directory.path().join(NAME)).unwrap();
+        assert!(data.save("op").is_err());
+        assert!(names(&directory).is_empty());
+    }
+
+    #[test]
+    fn it_is_written_whole_and_read_again() {
+        let (directory, mut data) = data(TEXT);
+        data.find_mut(&OFFERS, 1).unwrap().set("payout", Json::text("2.00"));
+        data.save("op").unwrap();
+        assert_eq!(names(&directory), [NAME]);
+        let again = Data::load(directory.path().to_str().unwrap()).unwrap();
+        assert_eq!(again.find(&OFFERS, 1).unwrap().get("payout"), Some(&Json::text("2.00")));
+        // What was read is no longer what is there.
+        assert!(data.save("op").is_err());
+    }
+
+    #[test]
+    fn ids_go_up_and_are_never_given_twice() {
+        let (_directory, mut data) = data(TEXT);
+        let add = |data: &mut Data| id(&data.add(&OFFERS, Vec::new()).unwrap()).unwrap();
+        assert_eq!(add(&mut data), 2);
+        data.remove(&OFFERS, 2);
+        assert_eq!(add(&mut data), 3);
+        data.root.change(NEXT_IDS, Json::Null, |ids| ids.set(OFFERS.collection, Json::whole(MAX_ID + 1)));
+        assert!(matches!(data.add(&OFFERS, Vec::new()), Err(ToolError::Refused(_))));
+    }
 }

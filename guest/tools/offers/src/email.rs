@@ -175,7 +175,13 @@ fn add_email_sequence_step(work: &mut Work) -> Result<Change, ToolError> {
     }
     let entry =
         [("subject", Json::text(subject.clone())), ("body", Json::text(body)), ("delay_hours", Json::whole(delay))];
-    work.append(&list, "sequence", Json::object(entry));
+    let entry = Json::object(entry);
+    let same =
+        |last: &Json| ["subject", "body", "delay_hours"].iter().all(|member| last.get(member) == entry.get(member));
+    if list.rows("sequence").last().is_some_and(same) {
+        return Err(refused(format!("the last step of {} is this one already", list.named())));
+    }
+    work.append(&list, "sequence", entry);
     let facts = [
         ("email_list_id", Json::whole(list.id)),
         ("position", Json::whole(position as u64)),

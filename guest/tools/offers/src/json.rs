@@ -153,6 +153,19 @@ impl Json {
         }
     }
 
+    /// The same with every object's members by name: what two texts that say the same have in common.
+    pub fn sorted(&self) -> Self {
+        match self {
+            Self::List(items) => Self::List(items.iter().map(Self::sorted).collect()),
+            Self::Object(members) => {
+                let mut members: Members = members.iter().map(|(name, value)| (name.clone(), value.sorted())).collect();
+                members.sort_by(|one, other| one.0.cmp(&other.0));
+                Self::Object(members)
+            }
+            other => other.clone(),
+        }
+    }
+
     fn write(&self, out: &mut String, indent: Option<usize>) {
         match self {
             Self::Null => out.push_str("null"),
@@ -247,6 +260,12 @@ mod tests {
         let json = Json::parse(r#"{"a":[1,{}],"b":{"c":"d"}}"#).unwrap();
         let expected = "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": {\n    \"c\": \"d\"\n  }\n}\n";
         assert_eq!(json.pretty(), expected);
+    }
+
+    #[test]
+    fn order_is_no_difference_once_it_is_sorted() {
+        let sorted = |text: &str| Json::parse(text).unwrap().sorted().to_string();
+        assert_eq!(sorted(r#"{"b":[{"z":1,"y":2}],"a":null}"#), r#"{"a":null,"b":[{"y":2,"z":1}]}"#);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::json::Json;
 use crate::money::Decimal;
-use Field::{Choice, Flag, Line, Money, Optional, Reference, References, Rows, Whole};
+use Field::{Choice, Flag, Line, Money, Name, Optional, Reference, References, Rows, Whole};
 
 /// One collection.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Kind {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Field {
     Line,
+    /// A text that is short enough to stand in a sentence.
+    Name,
     /// A text that is a decimal, not below zero.
     Money,
     Whole,
@@ -33,6 +35,9 @@ pub enum Field {
     Optional(&'static Field),
 }
 
+/// Longest name: a plan with fifty of them is still one that can be delivered.
+const MAX_NAME: usize = 300;
+
 pub const CAMPAIGN_STATUS: &[&str] = &["active", "paused", "archived"];
 pub const OFFER_STATUS: &[&str] = &["active", "paused"];
 pub const COST_MODELS: &[&str] = &["cpc", "cpm", "cpa", "flat"];
@@ -44,7 +49,7 @@ pub const OFFERS: Kind = Kind {
     collection: "offers",
     one: "offer",
     look: "list_offers shows those that exist",
-    fields: &[("name", Line), ("status", Choice(OFFER_STATUS)), ("payout", Money)],
+    fields: &[("name", Name), ("status", Choice(OFFER_STATUS)), ("payout", Money)],
 };
 
 pub const CAMPAIGNS: Kind = Kind {
@@ -52,7 +57,7 @@ pub const CAMPAIGNS: Kind = Kind {
     one: "campaign",
     look: "list_campaigns shows those that exist",
     fields: &[
-        ("name", Line),
+        ("name", Name),
         ("status", Choice(CAMPAIGN_STATUS)),
         ("offer_id", Reference),
         ("cost_model", Choice(COST_MODELS)),
@@ -69,7 +74,7 @@ pub const LANDINGS: Kind = Kind {
     one: "landing",
     look: ASK,
     fields: &[
-        ("name", Line),
+        ("name", Name),
         ("url", Line),
         ("campaign_id", Optional(&Reference)),
         ("email_list_id", Optional(&Reference)),
@@ -81,7 +86,7 @@ pub const EMAIL_LISTS: Kind = Kind {
     one: "email list",
     look: ASK,
     fields: &[
-        ("name", Line),
+        ("name", Name),
         ("from_name", Line),
         ("from_email", Line),
         ("subscribers", Rows(&[("email", Line), ("status", Choice(&["subscribed", "unsubscribed", "bounced"]))])),
@@ -93,14 +98,14 @@ pub const TRIGGERS: Kind = Kind {
     collection: "email_conversion_triggers",
     one: "email conversion trigger",
     look: ASK,
-    fields: &[("name", Line), ("event", Line), ("email_list_id", Reference), ("active", Flag), ("times_fired", Whole)],
+    fields: &[("name", Name), ("event", Line), ("email_list_id", Reference), ("active", Flag), ("times_fired", Whole)],
 };
 
 pub const COLLECTIONS: Kind = Kind {
     collection: "collections",
     one: "collection",
     look: ASK,
-    fields: &[("name", Line), ("published", Flag), ("product_ids", References)],
+    fields: &[("name", Name), ("published", Flag), ("product_ids", References)],
 };
 
 pub const PRODUCTS: Kind = Kind {
@@ -108,7 +113,7 @@ pub const PRODUCTS: Kind = Kind {
     one: "product",
     look: ASK,
     fields: &[
-        ("name", Line),
+        ("name", Name),
         ("status", Choice(&["active", "draft", "archived"])),
         ("price", Money),
         ("cost", Money),
@@ -121,7 +126,7 @@ pub const ORDERS: Kind = Kind {
     one: "order",
     look: ASK,
     fields: &[
-        ("customer", Line),
+        ("customer", Name),
         ("total", Money),
         ("refunded", Money),
         ("payment_status", Choice(&["pending", "paid", "partially_refunded", "refunded", "voided"])),
@@ -135,7 +140,7 @@ pub const AD_SOURCES: Kind = Kind {
     one: "ad source",
     look: ASK,
     fields: &[
-        ("name", Line),
+        ("name", Name),
         ("status", Choice(&["connected", "disconnected"])),
         ("min_daily_budget", Money),
         ("min_bid", Money),
@@ -147,7 +152,7 @@ pub const SOURCE_CAMPAIGNS: Kind = Kind {
     one: "source campaign",
     look: ASK,
     fields: &[
-        ("name", Line),
+        ("name", Name),
         ("ad_source_id", Reference),
         ("campaign_id", Optional(&Reference)),
         ("status", Choice(&["active", "paused", "ended"])),
@@ -158,13 +163,13 @@ pub const SOURCE_CAMPAIGNS: Kind = Kind {
 };
 
 pub const CLOAKING_WORKFLOWS: Kind =
-    Kind { collection: "cloaking_workflows", one: "cloaking workflow", look: ASK, fields: &[("name", Line)] };
+    Kind { collection: "cloaking_workflows", one: "cloaking workflow", look: ASK, fields: &[("name", Name)] };
 
 pub const SMTP_SERVERS: Kind = Kind {
     collection: "smtp_servers",
     one: "SMTP server",
     look: ASK,
-    fields: &[("name", Line), ("host", Line), ("port", Whole), ("username", Line), ("encryption", Choice(ENCRYPTIONS))],
+    fields: &[("name", Name), ("host", Line), ("port", Whole), ("username", Line), ("encryption", Choice(ENCRYPTIONS))],
 };
 
 pub const ALL: [&Kind; 12] = [
@@ -195,6 +200,8 @@ impl Field {
             (_, None) => return Err(format!("its member \"{name}\" is missing")),
             (Line, Some(Json::Text(_))) | (Flag, Some(Json::Bool(_))) => return Ok(()),
             (Line, _) => "a text",
+            (Name, Some(Json::Text(name))) if name.chars().count() <= MAX_NAME => return Ok(()),
+            (Name, _) => return Err(format!("its member \"{name}\" is not a text of at most {MAX_NAME} characters")),
             (Flag, _) => "true or false",
             (Money, Some(value @ Json::Text(_))) if Decimal::of(value).is_some_and(|money| money >= Decimal::ZERO) => {
                 return Ok(());

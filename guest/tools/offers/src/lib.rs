@@ -72,7 +72,7 @@ fn run(tool: &str, arguments: &str, operation: Option<&str>) -> Result<(&'static
     let tool = tools().find(|known| known.name == tool).ok_or(ToolError::UnknownTool)?;
     let arguments = tool.arguments(arguments)?;
     let now = text::timestamp(SystemTime::now());
-    let mut work = Work::new(Data::load()?, arguments, now, operation.map(str::to_owned));
+    let mut work = Work::new(Data::load(data::DIRECTORY)?, arguments, now, operation.map(str::to_owned));
     let change = (tool.run)(&mut work)?;
     Ok((tool, work, change))
 }

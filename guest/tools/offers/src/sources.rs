@@ -42,7 +42,7 @@ pub const TOOLS: &[Tool] = &[
         level: Level::ApprovalRequired,
         takes: &[
             needs("source_campaign_id", What::Id, ID),
-            needs("new_bid", What::Cash, "The new bid: 0.35 or \"0.35\"."),
+            needs("new_bid", What::Price, "The new bid: 0.35 or \"0.35\"."),
         ],
         gives: GIVES,
         run: |work| reprice(work, &BID),

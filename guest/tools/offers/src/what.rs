@@ -26,6 +26,8 @@ pub enum What {
     /// An amount of money, zero or more.
     Money,
     /// The same, and more than zero.
+    Price,
+    /// The same, and in whole cents.
     Cash,
     /// A percentage by which amounts change: above -100 and not 0.
     Percent,
@@ -48,6 +50,7 @@ const EMAIL: &str = r"^[A-Za-z0-9._%+'-]{1,64}@([A-Za-z0-9-]{1,63}\.){1,8}[A-Za-
 const HOST: &str = r"^([A-Za-z0-9-]{1,63}\.){0,8}[A-Za-z0-9-]{1,63}$";
 const URL: &str = r"^https?://[!-~]+$";
 const MONEY: &str = r"^[0-9]{1,10}(\.[0-9]{1,6})?$";
+const CASH: &str = r"^[0-9]{1,10}(\.[0-9]{1,2})?$";
 const PERCENT: &str = r"^-?[0-9]{1,4}(\.[0-9]{1,2})?$";
 
 pub type Schema = Vec<(&'static str, Json)>;
@@ -79,7 +82,8 @@ impl What {
                 vec![kind("string"), ("enum", Json::List(words.iter().map(|word| Json::text(*word)).collect()))]
             }
             Self::Money => vec![either(), number("minimum", 0), number("maximum", MAX_MONEY), pattern(MONEY)],
-            Self::Cash => vec![either(), number("exclusiveMinimum", 0), number("maximum", MAX_MONEY), pattern(MONEY)],
+            Self::Price => Self::above_zero(MONEY),
+            Self::Cash => Self::above_zero(CASH),
             Self::Percent => vec![
                 either(),
                 ("exclusiveMinimum", Json::Number("-100".to_owned())),
@@ -94,6 +98,15 @@ impl What {
                 ("writeOnly", Json::Bool(true)),
             ],
         }
+    }
+
+    fn above_zero(pattern: &str) -> Schema {
+        vec![
+            ("type", Json::List(vec![Json::text("number"), Json::text("string")])),
+            ("exclusiveMinimum", Json::whole(0u8)),
+            ("maximum", Json::whole(MAX_MONEY)),
+            ("pattern", Json::text(pattern)),
+        ]
     }
 
     /// Whether a value is one, and if not, what it has to be. At least as strict as the schema.
@@ -129,9 +142,13 @@ impl What {
                 amount().is_some_and(|amount| (Decimal::ZERO..=Decimal::whole(MAX_MONEY)).contains(&amount)),
                 format!("an amount from 0 to {MAX_MONEY} with at most six decimals"),
             ),
-            Self::Cash => (
-                amount().is_some_and(|amount| amount.is_positive() && amount <= Decimal::whole(MAX_MONEY)),
+            Self::Price => (
+                amount().is_some_and(is_price),
                 format!("an amount above 0 and up to {MAX_MONEY} with at most six decimals"),
+            ),
+            Self::Cash => (
+                amount().is_some_and(|amount| is_price(amount) && amount.is_whole_cents()),
+                format!("an amount above 0 and up to {MAX_MONEY} with at most two decimals"),
             ),
             Self::Percent => (
                 amount().is_some_and(|percent| {
@@ -149,6 +166,10 @@ impl What {
         };
         if fits { Ok(()) } else { Err(wanted) }
     }
+}
+
+fn is_price(amount: Decimal) -> bool {
+    amount.is_positive() && amount <= Decimal::whole(MAX_MONEY)
 }
 
 fn is_line(text: &str, most: usize) -> bool {

@@ -16,7 +16,7 @@ pub struct Work {
     pub now: String,
     /// Names this run; nothing in a preview.
     pub operation: Option<String>,
-    /// The records that were looked at, as they were at first.
+    /// The records that were looked at, as they were at first, whatever the order of their members.
     seen: Vec<(&'static str, u64, String)>,
 }
 
@@ -58,7 +58,7 @@ impl Work {
     pub fn look(&mut self, kind: &'static Kind, id: u64) -> Option<Record> {
         let json = self.data.find(kind, id)?.clone();
         if !self.seen.iter().any(|(collection, seen, _)| (*collection, *seen) == (kind.collection, id)) {
-            self.seen.push((kind.collection, id, json.to_string()));
+            self.seen.push((kind.collection, id, json.sorted().to_string()));
         }
         Some(Record { id, kind, json })
     }

@@ -407,7 +407,7 @@ pub fn sweep(settings: &Settings, now: UnixMillis, mut c: Box<Confirmation>) -> 
     }
     match &mut c.state {
         State::Pending => c.state = State::Expired,
-        State::Completed { payload, .. } if payload.is_some() => *payload = None,
+        State::Completed { payload, .. } => *payload = None,
         _ => return Swept::Keep,
     }
     c.strip();

@@ -245,12 +245,12 @@ fn members(object: &str) -> Vec<(&str, &str)> {
     for (at, byte) in inner.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
+            b'\\' => escaped = true,
             b'"' => in_string = !in_string,
             _ if in_string => {}
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
-            b':' if depth == 0 && colon.is_none() => colon = Some(at),
+            b':' if depth == 0 => colon = Some(at),
             b',' if depth == 0 => {
                 push(start, colon, at);
                 (start, colon) = (at + 1, None);

@@ -1,7 +1,7 @@
 //! Between `gate-core`'s types and the JSON of the vectors, which has the names of `wit/gate`.
 
 use counterfoil_gate_core::answer::{Assurance, Detail, Effect, Failure, Reason, Rejection};
-use counterfoil_gate_core::approvals::{Progress, progress};
+use counterfoil_gate_core::approvals::{self, Progress, progress};
 use counterfoil_gate_core::canonical::ArgumentsError;
 use counterfoil_gate_core::confirmation::{Call, Confirmation, Outcome, Phase, Plan, Run, Settlement, State, Status};
 use counterfoil_gate_core::contract::{Challenge, Earlier, Permit, Replayed};
@@ -205,6 +205,8 @@ pub(super) fn item(c: &Confirmation, now: u64) -> Value {
             item["settlement"] = settlement(said);
         }
     }
+    let written: Value = serde_json::from_str(&approvals::item(c, now)).unwrap();
+    assert_eq!(written, item, "what the rules write of a confirmation");
     item
 }
 

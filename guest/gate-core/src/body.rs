@@ -385,6 +385,16 @@ mod tests {
     }
 
     #[test]
+    fn as_many_have_agreed_as_a_plan_can_ask_for_and_no_more() {
+        let sample = samples().remove(0);
+        for (count, good) in [(0, true), (255, true), (256, false), (257, false)] {
+            let approvals = vec![sample.approvals[0].clone(); count];
+            let bytes = encode(&Confirmation { approvals, ..sample.clone() });
+            assert_eq!(decode(&bytes).map_err(|error| assert_eq!(error, BAD)).is_ok(), good, "{count}");
+        }
+    }
+
+    #[test]
     fn a_row_that_disagrees_with_its_body_is_not_read() {
         let c = samples().remove(0);
         let index = c.index(&crate::settings::Settings::default());

@@ -346,3 +346,39 @@ impl Confirmation {
         self.plan.precondition = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use alloc::vec;
+
+    fn waiting() -> Confirmation {
+        Confirmation {
+            approval_id: "apr_x".into(),
+            owner: "name:a".into(),
+            tool: "t".into(),
+            revision: "1".into(),
+            arguments: "{\"key\":\"secret\"}".into(),
+            binding: [7; 32],
+            plan: Plan {
+                summary: "hands out a secret".into(),
+                preview: "{}".into(),
+                warnings: vec![],
+                precondition: None,
+                needs: Assurance::OutOfBand,
+                approvers: 0,
+            },
+            issued: 0,
+            window: 2_000,
+            ttl: 1_000,
+            approvals: vec![],
+            state: State::Pending,
+        }
+    }
+
+    #[test]
+    fn debug_shows_the_handle_and_nothing_that_may_be_secret() {
+        assert_eq!(format!("{:?}", waiting()), "Confirmation { approval_id: \"apr_x\", .. }");
+    }
+}

@@ -286,4 +286,41 @@ mod tests {
         check(r##"{"properties":{"size":{"$ref":"#/properties/n"},"n":{"type":"integer"}}}"##, false);
         check(r##"{"properties":{"size":{"$ref":"#/$defs/n"}},"$defs":{"n":{"$ref":"#"}}}"##, false);
     }
+    #[test]
+    fn a_life_is_told_in_whole_minutes_where_it_is_some() {
+        for (millis, expected) in [
+            (0, "0 seconds"),
+            (999, "0 seconds"),
+            (15_000, "15 seconds"),
+            (59_999, "59 seconds"),
+            (60_000, "1 minute"),
+            (61_000, "61 seconds"),
+            (90_000, "90 seconds"),
+            (120_000, "2 minutes"),
+            (300_000, "5 minutes"),
+            (3_600_000, "60 minutes"),
+        ] {
+            assert_eq!(span(millis), expected);
+        }
+    }
+
+    #[track_caller]
+    fn check_members(object: &str, expected: &[(&str, &str)]) {
+        assert_eq!(members(object), expected);
+    }
+
+    #[test]
+    fn members_are_told_apart_whatever_is_in_them() {
+        check_members("{}", &[]);
+        check_members(r#"{"":""}"#, &[(r#""""#, r#""""#)]);
+        check_members(r#"{"a":1,"b":null}"#, &[(r#""a""#, "1"), (r#""b""#, "null")]);
+        check_members(
+            r#"{"a":{"b":{"c":1,"d":2}},"e":[1,[2,{"f":3,"g":4}],5]}"#,
+            &[(r#""a""#, r#"{"b":{"c":1,"d":2}}"#), (r#""e""#, r#"[1,[2,{"f":3,"g":4}],5]"#)],
+        );
+        check_members(
+            r#"{"a,\"b\\":"{[,:\\\",\"x\":","c:}]":"}"}"#,
+            &[(r#""a,\"b\\""#, r#""{[,:\\\",\"x\":""#), (r#""c:}]""#, r#""}""#)],
+        );
+    }
 }

@@ -130,22 +130,58 @@ impl Settings {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use alloc::format;
 
     #[test]
     fn the_defaults_are_in_range() {
         assert_eq!(Settings::default().check(), Ok(()));
     }
 
-    #[test]
-    fn a_zero_is_refused_by_name() {
-        let zero = Settings { pending_per_owner: 0, ..Settings::default() };
-        assert!(zero.check().unwrap_err().starts_with("pending-per-owner is 0: set it between 1"));
+    /// A setting has this range, which is named where a value is outside of it.
+    #[track_caller]
+    fn check<T: Copy + Into<u64>>(set: fn(&mut Settings) -> &mut T, [under, low, high, over]: [T; 4], named: &str) {
+        let said = |value| {
+            let mut settings = Settings::default();
+            *set(&mut settings) = value;
+            settings.check()
+        };
+        assert_eq!((said(low), said(high)), (Ok(()), Ok(())));
+        for value in [under, over] {
+            let (name, range) = named.split_once(": ").unwrap();
+            let unit = if range.ends_with(" ms") { " ms" } else { "" };
+            assert_eq!(said(value), Err(format!("{name} is {}{unit}: set it between {range}", value.into())));
+        }
     }
 
     #[test]
-    fn the_life_of_a_token_has_both_ends() {
-        for (ttl, good) in [(14_999, false), (15_000, true), (3_600_000, true), (3_600_001, false)] {
-            assert_eq!(Settings { ttl, ..Settings::default() }.check().is_ok(), good, "{ttl}");
-        }
+    fn every_time_has_both_ends() {
+        check(|s| &mut s.ttl, [14_999, 15_000, 3_600_000, 3_600_001], "ttl: 15000 and 3600000 ms");
+        check(
+            |s| &mut s.approval_window,
+            [14_999, 15_000, 604_800_000, 604_800_001],
+            "approval-window: 15000 and 604800000 ms",
+        );
+        check(|s| &mut s.replay_window, [999, 1_000, 86_400_000, 86_400_001], "replay-window: 1000 and 86400000 ms");
+        check(
+            |s| &mut s.tombstone,
+            [59_999, 60_000, 2_592_000_000, 2_592_000_001],
+            "tombstone: 60000 and 2592000000 ms",
+        );
+        check(|s| &mut s.cool_down, [999, 1_000, 86_400_000, 86_400_001], "cool-down: 1000 and 86400000 ms");
+        check(|s| &mut s.recent_window, [999, 1_000, 86_400_000, 86_400_001], "recent-window: 1000 and 86400000 ms");
+    }
+
+    #[test]
+    fn every_size_has_both_ends() {
+        check(|s| &mut s.max_arguments, [0, 1, 16_777_216, 16_777_217], "max-arguments: 1 and 16777216");
+        check(|s| &mut s.max_depth, [0, 1, 512, 513], "max-depth: 1 and 512");
+        check(|s| &mut s.max_number, [0, 1, 65_536, 65_537], "max-number: 1 and 65536");
+        check(|s| &mut s.max_exponent, [0, 1, 1_000_000, 1_000_001], "max-exponent: 1 and 1000000");
+        check(|s| &mut s.max_plan, [0, 1, 16_777_216, 16_777_217], "max-plan: 1 and 16777216");
+        check(|s| &mut s.max_precondition, [0, 1, 65_536, 65_537], "max-precondition: 1 and 65536");
+        check(|s| &mut s.max_outcome, [0, 1, 67_108_864, 67_108_865], "max-outcome: 1 and 67108864");
+        check(|s| &mut s.max_output, [0, 1, 67_108_864, 67_108_865], "max-output: 1 and 67108864");
+        check(|s| &mut s.pending_per_owner, [0, 1, 1_000_000, 1_000_001], "pending-per-owner: 1 and 1000000");
+        check(|s| &mut s.pending_in_all, [0, 1, 100_000_000, 100_000_001], "pending-in-all: 1 and 100000000");
     }
 }

@@ -222,6 +222,8 @@ fn compact_keeps_order_and_spelling() {
     let number = "7".repeat(1024);
     check_compact(&number, &number, None);
     check_compact("10e9999", "10e9999", None);
+    // Keys are those of the top level.
+    check_compact(r#"[{"a":1},{"b":2}]"#, r#"[{"a":1},{"b":2}]"#, None);
 }
 
 #[test]

@@ -122,6 +122,16 @@ fn exponents_are_limited_as_sent_and_in_canonical_form() {
     for number in ["10e9999", "0.1e-9999", "-12.5e9999"] {
         check_refused(&format!("{{\"a\":{number}}}"), canonical);
     }
+    // However long an exponent is, it is beyond the largest limit and not beside it.
+    let limits = Limits { max_exponent: u32::MAX, ..Limits::default() };
+    check_within(&limits, r#"{"a":1e4294967295}"#, r#"{"a":1e+4294967295}"#);
+    for number in ["1e4294967296", "1e-4294967296", "0e99999999999"] {
+        check_refused_within(
+            &limits,
+            &format!("{{\"a\":{number}}}"),
+            "the number at byte 5 has an exponent beyond 4294967295: send a number of less magnitude",
+        );
+    }
     let limits = Limits { max_exponent: 3, ..Limits::default() };
     check_within(&limits, r#"{"a":1e3,"b":1000000}"#, r#"{"a":1000,"b":1000000}"#);
     check_refused_within(

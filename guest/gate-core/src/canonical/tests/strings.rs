@@ -38,6 +38,8 @@ fn lone_surrogates_are_refused() {
         r"\ude00\ud83d",
         r"\ud800\\udc00",
         r"\uD800 \uDC00",
+        r"\udc00\udc00",
+        r"\udc00\uzzzz",
     ] {
         let lone = "a lone surrogate at byte 6: send the whole character";
         check_refused(&format!("{{\"a\":\"{spelled}\"}}"), lone);

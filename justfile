@@ -87,6 +87,12 @@ soak cases="100000": setup
     cargo build --locked -p counterfoil
     PROPTEST_CASES={{cases}} cargo test --locked --release {{tested}} -- model canonical
 
+# Small changes of the rules that no test notices, with cargo-mutants in target/tools: an hour, not for CI
+mutants *arguments: setup
+    @echo "==> cargo-mutants in target/tools"
+    @test -x target/tools/bin/cargo-mutants || cargo install --locked --quiet --root target/tools cargo-mutants@27.1.0
+    PATH="$PWD/target/tools/bin:$PATH" cargo mutants --package counterfoil-gate-core --output target {{arguments}}
+
 # The crate as it would be published, with the finished components inside, and a build of it without wasm targets
 package: build
     rm -rf host/components

@@ -25,6 +25,16 @@ fn the_older_typescript_sdk_drives_the_contract_on_offers() {
 }
 
 #[test]
+fn the_typescript_client_drives_the_contract_on_pdf() {
+    node("contract.mjs", &["client", "pdf"], &component("pdf"), 39);
+}
+
+#[test]
+fn the_older_typescript_sdk_drives_the_contract_on_pdf() {
+    node("contract.mjs", &["sdk", "pdf"], &component("pdf"), 27);
+}
+
+#[test]
 fn what_the_typescript_client_leaves_running_comes_to_its_end() {
     node("contract.mjs", &["client", "slow"], &fixture("slow"), 13);
 }
@@ -45,6 +55,17 @@ fn the_inspectors_command_line_drives_the_contract_on_offers() {
 }
 
 #[test]
+fn the_inspectors_command_line_drives_the_contract_on_pdf() {
+    node("inspector.mjs", &["pdf"], &component("pdf"), 4);
+}
+
+#[test]
 fn what_the_inspectors_command_line_can_and_cannot_say() {
     node("inspector.mjs", &["echo"], &fixture("echo"), 3);
+}
+
+#[test]
+fn progress_reaches_both_generations_of_the_typescript_sdk() {
+    node("contract.mjs", &["client", "progress"], &fixture("progress"), 3);
+    node("contract.mjs", &["sdk", "progress"], &fixture("progress"), 2);
 }

@@ -12,3 +12,8 @@ fn the_python_sdk_drives_the_contract_on_files() {
 fn the_python_sdk_drives_the_contract_on_offers() {
     python("contract.py", &["offers"], &component("offers"), 39);
 }
+
+#[test]
+fn the_python_sdk_drives_the_contract_on_pdf() {
+    python("contract.py", &["pdf"], &component("pdf"), 39);
+}

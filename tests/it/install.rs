@@ -242,6 +242,12 @@ fn mode_link_and_mark_are_kept() {
     assert_eq!(backup.metadata().unwrap().mode() & 0o777, 0o640);
     assert_eq!(read(backup), "\u{feff}{\r\n}\r\n");
 
+    let ran = folder.run(&["install", "--client", "cursor", "--remove", "--dry-run"]);
+    assert!(ran.code == 0 && !ran.err.contains("another name"), "{ran:?}");
+    std::fs::hard_link(folder.path("home/dotfiles/mcp.json"), folder.path("home/dotfiles/other")).unwrap();
+    let ran = folder.run(&["install", "--client", "cursor", "--remove", "--dry-run"]);
+    ran.gave(0, &["another name"]);
+
     std::fs::remove_file(folder.path("home/dotfiles/mcp.json")).unwrap();
     folder.run(&["install", "--client", "cursor", "--yes"]).gave(2, &["leads nowhere"]);
     assert!(!folder.path("home/dotfiles/mcp.json").exists());

@@ -92,6 +92,9 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     if source.open_to_group() {
         note(&format!("{shown} can be written by its group: whoever is in it decides what {} starts", client.title));
     }
+    if source.has_another_name() {
+        note(&format!("{shown} has another name as well (a hard link), under which it will stay as it is"));
+    }
     if let Some(folder) = source.missing_folder() {
         let folder = escape(&folder.display().to_string()).into_owned();
         note(&format!("{folder} is not there, and will be made: has {} ever been started here?", client.title));

@@ -126,6 +126,16 @@ fn a_granted_directory_that_cannot_be_written_is_wrong() {
     let shown = run();
     assert!(shown.contains("workspace cannot be read and written by you"), "{shown}");
     mode(folder.path("work/workspace"), 0o755);
+    std::fs::create_dir(folder.path("cache")).unwrap();
+    mode(folder.path("cache"), 0o555);
+    if root {
+        std::os::unix::fs::lchown(folder.path("cache"), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let shown = run();
+    assert!(shown.contains("compiled code cannot be written here"), "{shown}");
+    mode(folder.path("cache"), 0o755);
+    let shown = run();
+    assert!(shown.contains("2 of 2 are not compiled yet"), "{shown}");
     mode(folder.path("work/state.db"), 0o400);
     let shown = run();
     assert!(shown.contains("state.db cannot be written: "), "{shown}");

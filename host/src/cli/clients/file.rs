@@ -76,6 +76,11 @@ impl Source {
         self.found.as_ref().is_some_and(|(_, found)| found.mode() & 0o020 != 0)
     }
 
+    /// Whether the file has another name (a hard link), which stays with what is in it now.
+    pub(in crate::cli) fn has_another_name(&self) -> bool {
+        self.found.as_ref().is_some_and(|(_, found)| found.nlink() > 1)
+    }
+
     /// The folder of the file, where it is not there.
     pub(in crate::cli) fn missing_folder(&self) -> Option<&Path> {
         self.target.parent().filter(|folder| !folder.is_dir())

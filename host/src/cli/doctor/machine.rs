@@ -84,6 +84,10 @@ pub(super) fn cache(report: &mut Report, folder: &Path, sandbox: Option<&Sandbox
     let count = |held: fn(&Held) -> bool| all.iter().filter(|(_, state)| held(state)).count();
     let usable = count(|state| *state == Held::Usable);
     let (path, many) = (shown(folder), all.len());
+    if let Some((what, remedy)) = of_no_use(folder, &path) {
+        report.warning(Part::Cache, what, remedy);
+        return usable == many;
+    }
     if usable == many {
         report.ok(Part::Cache, format!("{path}: all of {many} components are compiled"));
     } else if usable + count(|state| *state == Held::Missing) == many {
@@ -95,11 +99,8 @@ pub(super) fn cache(report: &mut Report, folder: &Path, sandbox: Option<&Sandbox
             Held::Usable | Held::Missing => {}
             Held::Untrusted(why) => {
                 let what = format!("{path}: the compiled code of {name} is not used: {why}");
-                report.warning(
-                    Part::Cache,
-                    what,
-                    format!("each start compiles until you remove it: rm -r {}", quoted(folder)),
-                );
+                let remedy = format!("each start compiles until you remove it: rm -r {}", quoted(folder));
+                report.warning(Part::Cache, what, remedy);
             }
             Held::Unfit => {
                 let what = format!("{path}: the compiled code of {name} cannot be loaded");
@@ -107,17 +108,22 @@ pub(super) fn cache(report: &mut Report, folder: &Path, sandbox: Option<&Sandbox
             }
         }
     }
+    usable == many
+}
+
+/// Why nothing can be kept in the folder, or nothing that is kept there can run.
+fn of_no_use(folder: &Path, path: &str) -> Option<(String, &'static str)> {
     let ground = standing(folder);
     if rustix::fs::statvfs(&ground).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::NOEXEC)) {
         let what = format!("{path} is on a file system from which nothing may run (noexec): each start compiles anew");
-        report.warning(Part::Cache, what, "set XDG_CACHE_HOME to a folder on another one");
+        return Some((what, "set XDG_CACHE_HOME to a folder on another one"));
     }
     let ours = ground.metadata().is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw());
     if rustix::fs::access(&ground, rustix::fs::Access::WRITE_OK).is_err() || (ground == folder && !ours) {
         let what = format!("{path}: compiled code cannot be written here, and each start compiles anew");
-        report.warning(Part::Cache, what, "set XDG_CACHE_HOME to a folder of your own");
+        return Some((what, "set XDG_CACHE_HOME to a folder of your own"));
     }
-    usable == many
+    None
 }
 
 fn quoted(path: &Path) -> String {

@@ -112,7 +112,7 @@ struct Tool {
     rules: Rules,
     /// Where no call of the tool needs a confirmation: the gate's word for it.
     standing: Option<Standing>,
-    schema: Schema,
+    schema: Arc<Schema>,
     revision: String,
 }
 

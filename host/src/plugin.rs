@@ -39,6 +39,7 @@ pub use sandbox::{Sandbox, SandboxOptions};
 
 use crate::Error;
 use crate::digest::Digest;
+use crate::schema::Schema;
 use crate::tool::{Backend, Declaration, Plan, Power, Prepared, Progress, ToolError};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -77,6 +78,8 @@ struct Inner {
     tools: Vec<Declaration>,
     /// From the listed name to the plug-in's own.
     own: BTreeMap<String, String>,
+    /// Input schemas, by the plug-in's own names.
+    schemas: BTreeMap<String, Arc<Schema>>,
     /// Calls that change nothing, at once.
     reading: Arc<Semaphore>,
     /// Runs that can, at once.
@@ -194,6 +197,10 @@ impl Backend for Plugin {
 
     fn enforced(&self) -> bool {
         true
+    }
+
+    fn schema(&self, tool: &str) -> Option<Arc<Schema>> {
+        self.inner.schemas.get(self.inner.own.get(tool)?).cloned()
     }
 
     fn deadline(&self, _: &str) -> Duration {

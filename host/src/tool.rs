@@ -4,6 +4,7 @@
 use crate::gate;
 use crate::permit::Permit;
 use crate::policy::Level;
+use crate::schema::Schema;
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
@@ -197,6 +198,10 @@ pub(crate) trait Backend: Send + Sync {
     /// Whether this tool can be previewed.
     fn previews(&self, _tool: &str) -> bool {
         true
+    }
+    /// The tool's input schema, ready to check with, where the backend has compiled it: the host does it otherwise.
+    fn schema(&self, _tool: &str) -> Option<Arc<Schema>> {
+        None
     }
     /// How long a run of this tool may take.
     fn deadline(&self, tool: &str) -> Duration;

@@ -162,8 +162,12 @@ impl Making<'_> {
         if !is_name(name) {
             return Err(config(format!("{place} has a bad name: {NAME_RULE}")));
         }
-        let schema = Schema::compile(&declaration.input_schema)
-            .map_err(|what| config(format!("{place} has a bad input schema: {what}")))?;
+        let schema = match backend.schema(name) {
+            Some(schema) => schema,
+            None => Schema::compile(&declaration.input_schema)
+                .map(Arc::new)
+                .map_err(|what| config(format!("{place} has a bad input schema: {what}")))?,
+        };
         let shown = self.shown(&place, &declaration.input_schema)?;
         let output_schema = match &declaration.output_schema {
             None => None,

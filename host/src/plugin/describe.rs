@@ -10,7 +10,8 @@ use super::sandbox::Sandbox;
 use crate::policy::Level;
 use crate::schema::Schema;
 use crate::tool::{Declaration, MAX_NAME, NAME_RULE, Power, is_name};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Tools of one plug-in: more than an agent can choose among.
 const TOOLS: usize = 256;
@@ -19,13 +20,13 @@ const TITLE: usize = 256;
 /// Longest description, in bytes: agents read all of them.
 const DESCRIPTION: usize = 16 * 1024;
 
-/// Asks for the tools and checks each declaration.
+/// Asks for the tools and checks each declaration. Returns them with their input schemas.
 pub(super) async fn ask(
     sandbox: &Sandbox,
     pre: &PluginPre<State>,
     plugin: &str,
     limits: &Limits,
-) -> Result<Vec<Declaration>, String> {
+) -> Result<(Vec<Declaration>, BTreeMap<String, Arc<Schema>>), String> {
     // The pool has no more instances than there are slots. They are never closed.
     let _slot = sandbox.slots.acquire().await.map_err(|error| error.to_string())?;
     let asked = async {
@@ -43,18 +44,19 @@ pub(super) async fn ask(
     if tools.is_empty() || tools.len() > TOOLS {
         return Err(format!("lists {} tools: 1 to {TOOLS} are allowed", tools.len()));
     }
-    let mut names = BTreeSet::new();
-    tools
-        .into_iter()
-        .map(|tool| {
-            let name: String = tool.name.chars().take(2 * MAX_NAME).collect();
-            let tool = declaration(tool).map_err(|what| format!("tool {name:?}: {what}"))?;
-            if names.insert(tool.name.clone()) { Ok(tool) } else { Err(format!("lists the tool {name:?} twice")) }
-        })
-        .collect()
+    let (mut declared, mut schemas) = (Vec::with_capacity(tools.len()), BTreeMap::new());
+    for tool in tools {
+        let name: String = tool.name.chars().take(2 * MAX_NAME).collect();
+        let (tool, schema) = declaration(tool).map_err(|what| format!("tool {name:?}: {what}"))?;
+        if schemas.insert(tool.name.clone(), Arc::new(schema)).is_some() {
+            return Err(format!("lists the tool {name:?} twice"));
+        }
+        declared.push(tool);
+    }
+    Ok((declared, schemas))
 }
 
-fn declaration(tool: Tool) -> Result<Declaration, String> {
+fn declaration(tool: Tool) -> Result<(Declaration, Schema), String> {
     check_name(&tool.name)?;
     if tool.title.as_ref().is_some_and(|title| title.len() > TITLE) {
         return Err(format!("its title has more than {TITLE} bytes"));
@@ -62,11 +64,12 @@ fn declaration(tool: Tool) -> Result<Declaration, String> {
     if tool.description.len() > DESCRIPTION {
         return Err(format!("its description has more than {DESCRIPTION} bytes"));
     }
-    Schema::compile(&tool.input_schema).map_err(|what| format!("its input schema is not acceptable: {what}"))?;
+    let schema =
+        Schema::compile(&tool.input_schema).map_err(|what| format!("its input schema is not acceptable: {what}"))?;
     if let Some(schema) = &tool.output_schema {
         Schema::compile(schema).map_err(|what| format!("its output schema is not acceptable: {what}"))?;
     }
-    Ok(Declaration {
+    let declaration = Declaration {
         name: tool.name,
         title: tool.title,
         description: tool.description,
@@ -74,7 +77,8 @@ fn declaration(tool: Tool) -> Result<Declaration, String> {
         output_schema: tool.output_schema,
         level: tool.level.into(),
         critical: tool.critical,
-    })
+    };
+    Ok((declaration, schema))
 }
 
 fn check_name(name: &str) -> Result<(), String> {

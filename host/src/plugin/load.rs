@@ -76,7 +76,7 @@ pub(super) async fn plugin(
     let pre = pre.map_err(|error| bad(format!("imports what does not fit: {}", chain(&error))))?;
     let pre: PluginPre<State> =
         PluginPre::new(pre).map_err(|error| bad(format!("does not export {TOOLS} as it must: {}", chain(&error))))?;
-    let declared = describe::ask(sandbox, &pre, &options.name, &options.limits).await.map_err(&bad)?;
+    let (declared, schemas) = describe::ask(sandbox, &pre, &options.name, &options.limits).await.map_err(&bad)?;
     let (tools, own) = describe::listed(declared, options.tools.as_deref(), &options.rename)
         .map_err(|what| Error::new(ErrorKind::Config, format!("plug-in {}: {what}", options.name)))?;
     Ok(Plugin {
@@ -91,6 +91,7 @@ pub(super) async fn plugin(
             grants,
             tools,
             own,
+            schemas,
             reading: Arc::new(Semaphore::new(READING)),
             writing: Arc::new(Semaphore::new(options.limits.max_concurrent as usize)),
             limits: options.limits,

@@ -12,7 +12,7 @@ tested := "-p counterfoil -p counterfoil-gate-core " + replace(plugins, "-p coun
 _default:
     @just --list --unsorted
 
-# The whole story on a real plug-in in a temporary directory: preview, confirm, lost reply, changed argument
+# The whole story on the real plug-ins in a temporary directory: preview, confirm, lost reply, changed argument, levels
 demo: setup
     cargo build --locked -p counterfoil
     target/debug/counterfoil demo

@@ -84,7 +84,7 @@ enum Verb {
     /// Look at plug-in files
     #[command(subcommand)]
     Plugin(plugin::Verb),
-    /// Show the whole story on a real plug-in in a temporary directory
+    /// Show the whole story on the real plug-ins, in a temporary directory
     Demo(demo::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),

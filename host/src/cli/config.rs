@@ -2,8 +2,6 @@
 
 mod init;
 
-pub(super) use init::FILES;
-
 use super::print::{Table, bold, line, out};
 use super::tools::{MEANING, level, what_happens};
 use super::{exit, open};

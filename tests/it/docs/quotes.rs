@@ -39,6 +39,7 @@ fn parts(quote: &str) -> Vec<String> {
 
 /// The texts in the headings: whole headings in code, which may have code inside, or several with commas between.
 fn quotes(title: &str) -> Vec<String> {
+    // A heading that goes on behind its code is about others' texts, or none.
     if !title.starts_with('`') || !title.ends_with('`') {
         return Vec::new();
     }

@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 /// The plug-in `files` as built with this program.
-pub(in crate::cli) const FILES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/files.wasm"));
+const FILES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/files.wasm"));
 
 const CONFIG: &str = r#"# Counterfoil: which tools an agent gets, and what they may do.
 # `counterfoil config check` shows what this file means; `counterfoil config schema` has every key.

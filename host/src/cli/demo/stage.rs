@@ -48,9 +48,15 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    pub(super) fn new(directory: PathBuf) -> anyhow::Result<Self> {
+    pub(super) fn new() -> anyhow::Result<Self> {
         line(&format!("{}\n", bold("Counterfoil: preview first, then exactly one run")))?;
-        Ok(Self { directory, chapters: 0, claims: 0, broken: Vec::new() })
+        Ok(Self { directory: PathBuf::new(), chapters: 0, claims: 0, broken: Vec::new() })
+    }
+
+    /// From here on the directory is this one.
+    pub(super) fn act(&mut self, title: &str, directory: PathBuf) -> anyhow::Result<()> {
+        self.directory = directory;
+        Ok(line(&format!("\n{}\n", bold(&format!("=== {title} ==="))))?)
     }
 
     pub(super) fn chapter(&mut self, title: &str) -> anyhow::Result<()> {
@@ -68,6 +74,10 @@ impl Stage {
         fs::create_dir_all(path.parent().unwrap_or(&self.directory))?;
         fs::write(path, content)?;
         Ok(line(&format!("  {name}: {}", text::escape(content.trim_end())))?)
+    }
+
+    pub(super) fn read(&self, name: &str) -> anyhow::Result<String> {
+        Ok(fs::read_to_string(self.directory.join(name))?)
     }
 
     pub(super) fn disk(&self) -> anyhow::Result<Disk> {
@@ -100,15 +110,12 @@ impl Stage {
         Ok(())
     }
 
-    pub(super) fn show_call(
-        &self,
-        who: &str,
-        tool: &str,
-        arguments: &Value,
-        token: Option<&str>,
-    ) -> anyhow::Result<()> {
+    pub(super) fn show_call(&self, who: &str, tool: &str, arguments: &str, token: Option<&str>) -> anyhow::Result<()> {
+        /// Longer arguments are shown by their beginning.
+        const LONG: usize = 120;
         let with = token.map(|token| format!(" with {}", short(token))).unwrap_or_default();
-        let arguments = arguments.to_string();
+        let cut = arguments.char_indices().nth(LONG).and_then(|(at, _)| arguments.get(..at));
+        let arguments = cut.map_or_else(|| arguments.to_owned(), |start| format!("{start}…"));
         Ok(line(&format!("  {} {} {}{with}", bold(&format!("{who} →")), text::escape(tool), text::escape(&arguments)))?)
     }
 
@@ -183,7 +190,7 @@ mod tests {
 
     #[test]
     fn one_claim_that_does_not_hold_fails_the_demo() {
-        let mut stage = Stage::new(PathBuf::new()).unwrap();
+        let mut stage = Stage::new().unwrap();
         stage.claim("so", true).unwrap();
         assert!(stage.finish().unwrap());
         stage.claim("not so", false).unwrap();

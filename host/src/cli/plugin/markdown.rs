@@ -49,7 +49,8 @@ fn members(head: &str, schema: &str, none: &str) -> String {
     }
     let mut table = format!("\n| {head} | type | |\n| --- | --- | --- |\n");
     for [name, kind, about] in rows {
-        table += &format!("| {name} | {kind} | {about} |\n");
+        let about = if about.is_empty() { about } else { format!("{about} ") };
+        table += &format!("| {name} | {kind} | {about}|\n");
     }
     table
 }
@@ -62,16 +63,15 @@ fn collect(schema: &Value, path: &str, depth: usize, rows: &mut Vec<[String; 3]>
     let listed = required.iter().filter_map(|name| properties.get_key_value(*name));
     let others = properties.iter().filter(|(name, _)| !required.contains(&name.as_str()));
     for (name, part) in listed.chain(others) {
-        let optional = if required.contains(&name.as_str()) { "" } else { "optional" };
         let about = part.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
+        let optional = (!required.contains(&name.as_str())).then(|| "optional".to_owned());
         let default = part.get("default").map(|value| format!("default {}", code(&value.to_string())));
-        let about: Vec<String> = [Some(optional.to_owned()), default, Some(about)]
-            .into_iter()
-            .flatten()
-            .filter(|text| !text.is_empty())
-            .collect();
+        let mut notes = optional.into_iter().chain(default).collect::<Vec<_>>().join(", ");
+        if !notes.is_empty() && !about.is_empty() {
+            notes += ". ";
+        }
         let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        rows.push([code(&place), kind(part), about.join("; ")]);
+        rows.push([code(&place), kind(part), notes + &about]);
         match part.get("items") {
             Some(items) => collect(items, &format!("{place}[]"), depth - 1, rows),
             None => collect(part, &place, depth - 1, rows),
@@ -211,9 +211,9 @@ mod tests {
         let table = members("argument", &schema.to_string(), "none");
         let rows: Vec<&str> = table.lines().skip(3).collect();
         let expected = [
-            "| `z` | list of object |  |",
-            "| `z[].n` | text |  |",
-            "| `a` | boolean | optional; default `false`; Whether. |",
+            "| `z` | list of object | |",
+            "| `z[].n` | text | |",
+            "| `a` | boolean | optional, default `false`. Whether. |",
         ];
         assert_eq!(rows, expected);
         assert_eq!(members("argument", "{}", "none"), "\nnone\n");

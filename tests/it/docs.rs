@@ -11,6 +11,7 @@ mod vector;
 
 use counterfoil_gate_core::answer::{Reason, Rejection};
 use counterfoil_gate_core::level::Level;
+use counterfoil_gate_core::responses::FIXED_KEYS;
 use counterfoil_gate_core::settings::Settings;
 use counterfoil_tests::component;
 use counterfoil_tests::program::Folder;
@@ -158,6 +159,9 @@ fn docs_say_every_word_of_the_closed_sets() {
         let said = Rejection::new(reason).error.replace('"', "\\\"");
         assert!(wire.contains(&said), "wire.md has no example that says \"{said}\"");
     }
+    let listed = wire.split("The fixed keys are").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+    let listed: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
+    assert_eq!(listed, FIXED_KEYS, "wire.md lists other fixed keys");
     let levels = page::read("levels.md");
     for level in Level::ALL {
         assert!(levels.contains(&format!("| `{}` |", level.name())), "levels.md has no row for {}", level.name());

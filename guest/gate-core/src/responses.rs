@@ -121,12 +121,17 @@ pub fn ok(
     let keys = compact.keys.ok_or("the details are no JSON object")?;
     let mut object = Object::new();
     object.text("status", "ok").text("tool", tool).text("message", message);
-    if keys.iter().any(|key| FIXED_KEYS.contains(&key.as_str())) {
+    if has_fixed(&keys) {
         object.raw("details", &compact.text);
     } else {
         object.members(&compact.text);
     }
     Ok(object.option("assurance", assurance.map(Assurance::name)).finish())
+}
+
+/// Whether one of the keys, unescaped, is fixed.
+fn has_fixed(keys: &[String]) -> bool {
+    keys.iter().any(|key| FIXED_KEYS.contains(&key.as_str()))
 }
 
 /// `rejected`: nothing ran, nothing was spent.
@@ -186,9 +191,10 @@ pub fn output_schema(details: Option<&str>, limits: &Limits) -> Result<String, S
         let parts = members(own);
         let part = |name: &str| parts.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
         let own = part("\"properties\"").filter(|value| value.starts_with('{'));
-        let clash = own.is_some_and(|own| {
-            members(own).iter().any(|(key, _)| FIXED_KEYS.iter().any(|fixed| quoted(fixed) == **key))
-        });
+        let clash = match own {
+            Some(own) => canonical::compact(own, limits)?.keys.is_some_and(|keys| has_fixed(&keys)),
+            None => false,
+        };
         match own {
             Some(own) if !clash => {
                 push_inner(&mut properties, own);
@@ -286,6 +292,14 @@ mod tests {
         check(r##"{"properties":{"size":{"$ref":"#/properties/n"},"n":{"type":"integer"}}}"##, false);
         check(r##"{"properties":{"size":{"$ref":"#/$defs/n"}},"$defs":{"n":{"$ref":"#"}}}"##, false);
     }
+
+    #[test]
+    fn a_schema_that_uses_a_fixed_key_is_listed_without_its_keys_however_they_are_spelled() {
+        check(r#"{"properties":{"size":{"type":"integer"},"status":{"type":"string"}}}"#, false);
+        check(r#"{"properties":{"size":{"type":"integer"},"stat\u0075s":{"type":"string"}}}"#, false);
+        check(r#"{"properties":{"size":{"status":{"type":"string"}},"state":true}}"#, true);
+    }
+
     #[test]
     fn a_life_is_told_in_whole_minutes_where_it_is_some() {
         for (millis, expected) in [

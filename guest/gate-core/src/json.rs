@@ -102,3 +102,16 @@ pub(crate) fn array<T>(values: impl IntoIterator<Item = T>, mut write: impl FnMu
     out.push(']');
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_another_object_come_behind_what_is_there() {
+        assert_eq!(Object::new().members("{}").finish(), "{}");
+        assert_eq!(Object::new().members(r#"{"a":1,"b":2}"#).finish(), r#"{"a":1,"b":2}"#);
+        assert_eq!(Object::new().number("a", 1).members("{}").number("b", 2).finish(), r#"{"a":1,"b":2}"#);
+        assert_eq!(Object::new().number("a", 1).members(r#"{"b":2}"#).raw("c", "3").finish(), r#"{"a":1,"b":2,"c":3}"#);
+    }
+}

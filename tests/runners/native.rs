@@ -88,10 +88,11 @@ impl Native {
     fn issue(&self, call: &Call<'_>, shown: &Value) -> Result<Value, Stop> {
         let plan = plan(shown);
         contract::check_issue(&self.settings, call, &plan)?;
-        let found = self.find(&call.binding(), contract::FIND)?;
+        let binding = call.binding();
+        let found = self.find(&binding, contract::FIND)?;
         let (token, approval, now) = (self.draw(), self.draw(), self.now());
-        let (c, challenge) =
-            contract::issue(&self.settings, now, call, plan, &found, [token, approval]).map_err(Stop::Rejected)?;
+        let (c, challenge) = contract::issue(&self.settings, now, call, binding, plan, &found, [token, approval])
+            .map_err(Stop::Rejected)?;
         let room = Room { now, per_owner: self.settings.pending_per_owner, in_all: self.settings.pending_in_all };
         let inserted = self.world.insert(challenge.token.key(), c.index(&self.settings), body::encode(&c), room);
         let full = |what| Err(Stop::Rejected(Rejection::because(Reason::TooManyPending, what)));

@@ -228,6 +228,15 @@ pub struct Index {
 }
 
 impl Confirmation {
+    /// Whether it is for these arguments, owner and tool being the same. They are compared themselves while they are kept,
+    /// by their digest once a sweep has dropped them: no canonical text is empty.
+    pub fn is_for(&self, arguments: &str) -> bool {
+        match self.arguments.is_empty() {
+            false => self.arguments == arguments,
+            true => self.binding == binding(&self.owner, &self.tool, arguments),
+        }
+    }
+
     /// Whether a person has to agree.
     pub fn needs_person(&self) -> bool {
         self.plan.needs != Assurance::TokenOnly

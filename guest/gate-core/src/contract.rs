@@ -142,7 +142,7 @@ fn too_large(sentence: &str, bytes: usize, most: u32) -> String {
     fill(sentence, &[&decimal(bytes as u64), &decimal(most.into())])
 }
 
-/// Issues a confirmation. `found` are the rows of the call's binding that are not pending, in flight first.
+/// Issues a confirmation. `binding` is the call's, and `found` are its rows that are not pending, in flight first.
 ///
 /// # Errors
 /// `unresolved` while an identical call's outcome is unknown; `declined` in the cool-down.
@@ -150,6 +150,7 @@ pub fn issue(
     settings: &Settings,
     now: UnixMillis,
     call: &Call<'_>,
+    binding: Sha,
     plan: Plan,
     found: &[Found],
     random: [Random; 2],
@@ -178,7 +179,7 @@ pub fn issue(
         tool: say(call.tool),
         revision: say(call.revision),
         arguments: say(call.arguments),
-        binding: call.binding(),
+        binding,
         plan,
         issued: now,
         window: settings.approval_window,
@@ -208,7 +209,7 @@ pub fn verdict(settings: &Settings, now: UnixMillis, call: &Call<'_>, stored: Op
     if c.tool != call.tool {
         return reject(Reason::WrongTool);
     }
-    if c.binding != call.binding() {
+    if !c.is_for(call.arguments) {
         return reject(Reason::ParamsChanged);
     }
     match &c.state {

@@ -18,7 +18,7 @@ fn issued(settings: &Settings) -> Box<Confirmation> {
         needs: Assurance::TokenOnly,
         approvers: 0,
     };
-    issue(settings, START, &call, plan, &[], [[1; 15], [2; 15]]).unwrap().0
+    issue(settings, START, &call, call.binding(), plan, &[], [[1; 15], [2; 15]]).unwrap().0
 }
 
 #[test]
@@ -46,5 +46,19 @@ fn a_run_that_was_not_recorded_is_never_touched() {
     let (running, _) = start(START, issued(&settings), [3; 15], 1_000);
     for now in [0, START, START + 1_000, u64::MAX] {
         assert_eq!(sweep(&settings, now, running.clone()), Swept::Keep);
+    }
+}
+
+#[test]
+fn what_was_dropped_is_still_for_its_arguments_and_no_others() {
+    let settings = Settings::default();
+    let whole = issued(&settings);
+    let Swept::Replace(stripped) = sweep(&settings, START + settings.ttl, whole.clone()) else {
+        panic!("not stripped")
+    };
+    assert!(stripped.arguments.is_empty());
+    for c in [whole, stripped] {
+        assert!(c.is_for("{}"));
+        assert!(!c.is_for("{\"a\":1}") && !c.is_for(""));
     }
 }

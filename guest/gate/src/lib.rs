@@ -142,9 +142,10 @@ impl gate::Guest for Component {
 fn issue(call: &Call<'_>, plan: Plan) -> Result<Challenge, Stop> {
     let settings = settings();
     contract::check_issue(&settings, call, &plan).map_err(Stop::Misuse)?;
-    let found = store::find(&call.binding(), contract::FIND)?;
+    let binding = call.binding();
+    let found = store::find(&binding, contract::FIND)?;
     let (token, approval, now) = (draw()?, draw()?, now());
-    let (confirmation, challenge) = contract::issue(&settings, now, call, plan, &found, [token, approval])
+    let (confirmation, challenge) = contract::issue(&settings, now, call, binding, plan, &found, [token, approval])
         .map_err(|reason| Stop::Rejected(Box::new(reason)))?;
     store::insert(&settings, now, &challenge.token.key(), &confirmation)?;
     Ok(challenge)
@@ -155,9 +156,10 @@ fn check(token: &str, call: &Call<'_>) -> Result<Verdict, Stop> {
     let (settings, key) = (settings(), token.key());
     let row = store::load(&key)?;
     let now = now();
-    match contract::verdict(&settings, now, call, row.as_ref().map(|row| &*row.confirmation)) {
-        Verdict::Runnable => unresolved(now, &key, call),
-        other => Ok(other),
+    let stored = row.as_ref().map(|row| &*row.confirmation);
+    match (contract::verdict(&settings, now, call, stored), stored) {
+        (Verdict::Runnable, Some(stored)) => unresolved(now, &key, &stored.binding),
+        (other, _) => Ok(other),
     }
 }
 
@@ -178,7 +180,7 @@ fn consume(token: &str, call: &Call<'_>, run: u64) -> Result<Spent, Stop> {
         match store::replace(&settings, &key, row.version, &started) {
             Ok(Swap::Done) => return Ok(Spent::Permit(permit)),
             Ok(Swap::Stale) => {}
-            Ok(Swap::Held) => match unresolved(now, &key, call)? {
+            Ok(Swap::Held) => match unresolved(now, &key, &started.binding)? {
                 Verdict::Runnable => {}
                 other => return Ok(Spent::Not(other)),
             },
@@ -204,9 +206,9 @@ fn reject(reason: Reason) -> Verdict {
     Verdict::Reject(Rejection::new(reason))
 }
 
-/// Whether another confirmation of this call is in flight or lost.
-fn unresolved(now: u64, key: &Sha, call: &Call<'_>) -> Result<Verdict, Stop> {
-    let found = store::find(&call.binding(), 2)?;
+/// Whether another confirmation of a call is in flight or lost.
+fn unresolved(now: u64, key: &Sha, binding: &Sha) -> Result<Verdict, Stop> {
+    let found = store::find(binding, 2)?;
     Ok(contract::unresolved(now, key, &found).map_or(Verdict::Runnable, Verdict::Reject))
 }
 

@@ -1,8 +1,13 @@
 //! The store in memory, gone with the process. Each row is in every index that applies to it, under the values that it
 //! has now; so every operation takes logarithmic time in the number of rows.
 
-use super::{Binding, Cursor, Entry, Found, Insertion, Key, Replacement, Room, State, Store, Stored, Unavailable};
+mod sharded;
+
+use super::{
+    Binding, Cursor, Entry, Found, Index, Insertion, Key, Replacement, Room, State, Store, Stored, Unavailable,
+};
 use async_trait::async_trait;
+use sharded::Sharded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,25 +28,32 @@ impl MemoryStore {
     }
 }
 
-/// The rows and their indexes.
+/// The rows and their indexes. What is found by its name alone is in hash tables, of which a row costs one access however
+/// many there are; what has an order that matters, in trees, whose end, where time is, stays in the cache.
 #[derive(Default)]
 struct Rows {
-    by_key: BTreeMap<Key, Row>,
-    by_approval_id: BTreeMap<String, Key>,
-    /// In the order of `list_by_state`.
-    by_state: BTreeMap<(State, u64, String), Key>,
-    /// Neither pending nor in flight, by `changed`.
-    ended: BTreeSet<(Binding, u64, Key)>,
-    in_flight: BTreeMap<Binding, Key>,
-    /// Not in flight, by `purge_after`.
-    purgeable: BTreeSet<(u64, Key)>,
-    pending: Expiries,
-    pending_of: BTreeMap<String, Expiries>,
+    by_key: Sharded<Key, Row>,
+    by_approval_id: Sharded<String, Key>,
+    indexes: Indexes,
 }
 
 struct Row {
     version: u64,
     entry: Entry,
+}
+
+/// What depends on more of a row than its names, and so changes with each version.
+#[derive(Default)]
+struct Indexes {
+    /// In the order of `list_by_state`.
+    by_state: BTreeMap<(State, u64, String), Key>,
+    /// Neither pending nor in flight, by `changed`.
+    ended: BTreeSet<(Binding, u64, Key)>,
+    in_flight: Sharded<Binding, Key>,
+    /// Not in flight, by `purge_after`.
+    purgeable: BTreeSet<(u64, Key)>,
+    pending: Expiries,
+    pending_of: Sharded<String, Expiries>,
 }
 
 impl Rows {
@@ -58,14 +70,44 @@ impl Rows {
         self.by_key.get(key).is_some_and(|row| row.version == version)
     }
 
-    fn add(&mut self, key: Key, version: u64, entry: Entry) {
-        let index = &entry.index;
-        self.by_approval_id.insert(index.approval_id.clone(), key);
+    fn add(&mut self, key: Key, entry: Entry) {
+        self.indexes.add(key, &entry.index);
+        self.by_approval_id.insert(entry.index.approval_id.clone(), key);
+        self.by_key.insert(key, Row { version: 1, entry });
+    }
+
+    fn change(&mut self, key: &Key, entry: Entry) {
+        let Some(row) = self.by_key.get_mut(key) else { return };
+        self.indexes.take(key, &row.entry.index);
+        self.indexes.add(*key, &entry.index);
+        if row.entry.index.approval_id != entry.index.approval_id {
+            self.by_approval_id.remove(&row.entry.index.approval_id);
+            self.by_approval_id.insert(entry.index.approval_id.clone(), *key);
+        }
+        *row = Row { version: row.version + 1, entry };
+    }
+
+    fn take(&mut self, key: &Key) {
+        let Some(row) = self.by_key.remove(key) else { return };
+        self.indexes.take(key, &row.entry.index);
+        self.by_approval_id.remove(&row.entry.index.approval_id);
+    }
+}
+
+impl Indexes {
+    fn add(&mut self, key: Key, index: &Index) {
         self.by_state.insert((index.state, index.issued, index.approval_id.clone()), key);
         match index.state {
             State::Pending => {
                 self.pending.add((index.until, key));
-                self.pending_of.entry(index.owner.clone()).or_default().add((index.until, key));
+                match self.pending_of.get_mut(&index.owner) {
+                    Some(of) => of.add((index.until, key)),
+                    None => {
+                        let mut of = Expiries::default();
+                        of.add((index.until, key));
+                        self.pending_of.insert(index.owner.clone(), of);
+                    }
+                }
             }
             State::InFlight => {
                 self.in_flight.insert(index.binding, key);
@@ -77,12 +119,9 @@ impl Rows {
         if index.state != State::InFlight {
             self.purgeable.insert((index.purge_after, key));
         }
-        self.by_key.insert(key, Row { version, entry });
     }
 
-    fn take(&mut self, key: &Key) {
-        let Some(Row { entry: Entry { index, .. }, .. }) = self.by_key.remove(key) else { return };
-        self.by_approval_id.remove(&index.approval_id);
+    fn take(&mut self, key: &Key, index: &Index) {
         match index.state {
             State::Pending => {
                 self.pending.take(&(index.until, *key));
@@ -101,7 +140,7 @@ impl Rows {
             }
         }
         self.purgeable.remove(&(index.purge_after, *key));
-        self.by_state.remove(&(index.state, index.issued, index.approval_id));
+        self.by_state.remove(&(index.state, index.issued, index.approval_id.clone()));
     }
 }
 
@@ -156,20 +195,20 @@ impl Store for MemoryStore {
         super::only_pending(&entry)?;
         let mut rows = self.rows();
         let rows = &mut *rows;
-        if rows.by_key.contains_key(&key) || rows.by_approval_id.contains_key(&entry.index.approval_id) {
+        if rows.by_key.get(&key).is_some() || rows.by_approval_id.get(&entry.index.approval_id).is_some() {
             return Ok(Insertion::Exists);
         }
-        let owner_has_room = match rows.pending_of.get_mut(&entry.index.owner) {
+        let owner_has_room = match rows.indexes.pending_of.get_mut(&entry.index.owner) {
             Some(of) => of.has_room(room.now, room.per_owner),
             None => room.per_owner > 0,
         };
         if !owner_has_room {
             return Ok(Insertion::OwnerFull);
         }
-        if !rows.pending.has_room(room.now, room.in_all) {
+        if !rows.indexes.pending.has_room(room.now, room.in_all) {
             return Ok(Insertion::AllFull);
         }
-        rows.add(key, 1, entry);
+        rows.add(key, entry);
         Ok(Insertion::Inserted)
     }
 
@@ -188,21 +227,22 @@ impl Store for MemoryStore {
             return Ok(Replacement::Stale);
         }
         let index = &entry.index;
-        if index.state == State::InFlight && rows.in_flight.get(&index.binding).is_some_and(|other| *other != key) {
+        if index.state == State::InFlight
+            && rows.indexes.in_flight.get(&index.binding).is_some_and(|other| *other != key)
+        {
             return Ok(Replacement::Held);
         }
         if rows.by_approval_id.get(&index.approval_id).is_some_and(|other| *other != key) {
             return Err(Unavailable("the approval id belongs to another row".into()));
         }
-        rows.take(&key);
-        rows.add(key, version + 1, entry);
+        rows.change(&key, entry);
         Ok(Replacement::Replaced)
     }
 
     async fn find(&self, binding: Binding, limit: u32) -> Result<Vec<Found>, Unavailable> {
         let rows = self.rows();
-        let ended = rows.ended.range((binding, 0, [0; 32])..=(binding, u64::MAX, [255; 32]));
-        let keys = rows.in_flight.get(&binding).into_iter().chain(ended.rev().map(|(_, _, key)| key));
+        let ended = rows.indexes.ended.range((binding, 0, [0; 32])..=(binding, u64::MAX, [255; 32]));
+        let keys = rows.indexes.in_flight.get(&binding).into_iter().chain(ended.rev().map(|(_, _, key)| key));
         Ok(keys.take(many(limit)).filter_map(|key| rows.found(key)).collect())
     }
 
@@ -212,13 +252,13 @@ impl Store for MemoryStore {
             Some(Cursor { issued, approval_id }) => Bound::Excluded((state, issued, approval_id)),
             None => Bound::Included((state, 0, String::new())),
         };
-        let range = rows.by_state.range((from, Bound::Unbounded)).take_while(|((of, _, _), _)| *of == state);
+        let range = rows.indexes.by_state.range((from, Bound::Unbounded)).take_while(|((of, _, _), _)| *of == state);
         Ok(range.take(many(limit)).filter_map(|(_, key)| rows.stored(key)).collect())
     }
 
     async fn due(&self, now: u64, limit: u32) -> Result<Vec<Found>, Unavailable> {
         let rows = self.rows();
-        let due = rows.purgeable.range(..=(now, [255; 32]));
+        let due = rows.indexes.purgeable.range(..=(now, [255; 32]));
         Ok(due.take(many(limit)).filter_map(|(_, key)| rows.found(key)).collect())
     }
 
@@ -240,7 +280,7 @@ fn many(limit: u32) -> usize {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::store::{Index, suite};
+    use crate::store::suite;
     use std::sync::Arc;
 
     #[tokio::test(flavor = "multi_thread")]
@@ -260,8 +300,9 @@ mod tests {
         }
         assert!(store.remove(key, 6).await.unwrap());
         let rows = store.rows();
-        assert!(rows.by_key.is_empty() && rows.by_approval_id.is_empty() && rows.by_state.is_empty());
-        assert!(rows.ended.is_empty() && rows.in_flight.is_empty() && rows.purgeable.is_empty());
-        assert!(rows.pending.is_empty() && rows.pending_of.is_empty());
+        let Indexes { by_state, ended, in_flight, purgeable, pending, pending_of } = &rows.indexes;
+        assert!(rows.by_key.is_empty() && rows.by_approval_id.is_empty() && by_state.is_empty());
+        assert!(ended.is_empty() && in_flight.is_empty() && purgeable.is_empty());
+        assert!(pending.is_empty() && pending_of.is_empty());
     }
 }

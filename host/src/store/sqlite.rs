@@ -215,23 +215,10 @@ fn insert(t: &Transaction<'_>, key: &Key, entry: &Entry, room: Room) -> rusqlite
     if t.prepare_cached(taken)?.exists(params![key, index.approval_id])? {
         return Ok(Insertion::Exists);
     }
-    // Both look for the row that would be the last to have room. They walk over unexpired rows only, of which there are no
-    // more than the limits let in, however many rows the table has.
-    let of_owner = "SELECT 1 FROM confirmation WHERE state = 0 AND owner = ?1 AND until > ?2 LIMIT 1 OFFSET ?3";
-    let of_all = "SELECT 1 FROM confirmation INDEXED BY pending WHERE state = 0 AND until > ?1 LIMIT 1 OFFSET ?2";
-    let now = Time(room.now);
-    let owner_full = match room.per_owner.checked_sub(1) {
-        Some(last) => t.prepare_cached(of_owner)?.exists(params![index.owner, now, last])?,
-        None => true,
-    };
-    if owner_full {
+    if !owner_has_room(t, &index.owner, room)? {
         return Ok(Insertion::OwnerFull);
     }
-    let all_full = match room.in_all.checked_sub(1) {
-        Some(last) => t.prepare_cached(of_all)?.exists(params![now, last])?,
-        None => true,
-    };
-    if all_full {
+    if !all_have_room(t, room)? {
         return Ok(Insertion::AllFull);
     }
     let sql = "INSERT INTO confirmation
@@ -250,6 +237,27 @@ fn insert(t: &Transaction<'_>, key: &Key, entry: &Entry, room: Room) -> rusqlite
         body,
     ])?;
     Ok(Insertion::Inserted)
+}
+
+/// Looks for the row that would be the last to have room: walks over unexpired rows of the owner only, of which there are
+/// no more than the limit lets in.
+fn owner_has_room(t: &Transaction<'_>, owner: &str, room: Room) -> rusqlite::Result<bool> {
+    let Some(last) = room.per_owner.checked_sub(1) else { return Ok(false) };
+    let sql = "SELECT 1 FROM confirmation WHERE state = 0 AND owner = ?1 AND until > ?2 LIMIT 1 OFFSET ?3";
+    Ok(!t.prepare_cached(sql)?.exists(params![owner, Time(room.now), last])?)
+}
+
+/// The tally counts what expires in the present minute as well, and some of that may have expired: where it says full, the
+/// unexpired rows are walked over, of which there are no more than the limit lets in.
+fn all_have_room(t: &Transaction<'_>, room: Room) -> rusqlite::Result<bool> {
+    let Some(last) = room.in_all.checked_sub(1) else { return Ok(false) };
+    let tally = "SELECT coalesce(sum(pending), 0) FROM tally WHERE minute >= ?1 / 60000";
+    let pending: i64 = t.prepare_cached(tally)?.query_row([Time(room.now)], |row| row.get(0))?;
+    if pending <= i64::from(last) {
+        return Ok(true);
+    }
+    let sql = "SELECT 1 FROM confirmation INDEXED BY pending WHERE state = 0 AND until > ?1 LIMIT 1 OFFSET ?2";
+    Ok(!t.prepare_cached(sql)?.exists(params![Time(room.now), last])?)
 }
 
 fn replace(t: &Transaction<'_>, key: &Key, version: u64, entry: &Entry) -> rusqlite::Result<Replacement> {

@@ -43,8 +43,8 @@ pub(crate) fn look(path: &Path, now: u64, patience: Duration) -> Result<Look, Er
         connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "trusted_schema", false)?;
         match schema::known(&connection, path)? {
-            Ok(true) => {}
-            Ok(false) => return Ok(Ok(Look { blank: true, ..Look::default() })),
+            Ok(0) => return Ok(Ok(Look { blank: true, ..Look::default() })),
+            Ok(_) => {}
             Err(e) => return Ok(Err(e)),
         }
         let mut look = Look::default();

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// "cfoi": tells the file apart from other programs' SQLite files.
 const APPLICATION: i32 = 0x6366_6f69;
 /// Goes up with each change of `TABLES`; older files are brought up to it step by step.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 /// How long a connection waits for another process's transaction: these take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// More than there are statements.
@@ -39,6 +39,27 @@ const TABLES: &str = "
     CREATE INDEX pending_of ON confirmation (owner, until) WHERE state = 0;
 ";
 
+/// Since version 2: how many rows are pending by the minute in which they expire, so that the room for all is seen without
+/// walking over a million of them. The file keeps the count itself, whoever writes.
+const TALLY: &str = "
+    CREATE TABLE tally (minute INTEGER NOT NULL PRIMARY KEY, pending INTEGER NOT NULL) STRICT;
+    INSERT INTO tally SELECT until / 60000, count(*) FROM confirmation WHERE state = 0 GROUP BY 1;
+    CREATE TRIGGER tally_insert AFTER INSERT ON confirmation WHEN new.state = 0 BEGIN
+        INSERT INTO tally VALUES (new.until / 60000, 1) ON CONFLICT DO UPDATE SET pending = pending + 1;
+    END;
+    CREATE TRIGGER tally_update_new AFTER UPDATE ON confirmation WHEN new.state = 0 BEGIN
+        INSERT INTO tally VALUES (new.until / 60000, 1) ON CONFLICT DO UPDATE SET pending = pending + 1;
+    END;
+    CREATE TRIGGER tally_update_old AFTER UPDATE ON confirmation WHEN old.state = 0 BEGIN
+        UPDATE tally SET pending = pending - 1 WHERE minute = old.until / 60000;
+        DELETE FROM tally WHERE minute = old.until / 60000 AND pending = 0;
+    END;
+    CREATE TRIGGER tally_delete AFTER DELETE ON confirmation WHEN old.state = 0 BEGIN
+        UPDATE tally SET pending = pending - 1 WHERE minute = old.until / 60000;
+        DELETE FROM tally WHERE minute = old.until / 60000 AND pending = 0;
+    END;
+";
+
 /// An error about the file at a path.
 pub(super) fn failed(path: &Path, error: &dyn std::error::Error) -> Error {
     Error::new(ErrorKind::Store, format!("the store {} cannot be opened: {error}", path.display()))
@@ -49,25 +70,29 @@ pub(super) fn open(path: &Path) -> Result<Connection, Error> {
     let mut connection = connect(path).map_err(|e| failed(path, &e))?;
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|e| failed(path, &e))?;
-    if !known(&transaction, path).map_err(|e| failed(path, &e))?? {
-        let make = || {
+    let version = known(&transaction, path).map_err(|e| failed(path, &e))??;
+    let raise = || {
+        if version < 1 {
             transaction.execute_batch(TABLES)?;
             transaction.pragma_update(None, "application_id", APPLICATION)?;
-            transaction.pragma_update(None, "user_version", VERSION)
-        };
-        make().map_err(|e| failed(path, &e))?;
-    }
+        }
+        if version < 2 {
+            transaction.execute_batch(TALLY)?;
+        }
+        if version < VERSION { transaction.pragma_update(None, "user_version", VERSION) } else { Ok(()) }
+    };
+    raise().map_err(|e| failed(path, &e))?;
     transaction.commit().map_err(|e| failed(path, &e))?;
     Ok(connection)
 }
 
-/// Whether the file is a store of this version; false: nothing is in it yet.
-pub(super) fn known(connection: &Connection, path: &Path) -> rusqlite::Result<Result<bool, Error>> {
+/// The version of the store in a file, this one or an older one; 0: nothing is in it yet.
+pub(super) fn known(connection: &Connection, path: &Path) -> rusqlite::Result<Result<i32, Error>> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
     Ok(match (pragma("application_id")?, pragma("user_version")?, tables) {
-        (0, 0, 0) => Ok(false),
-        (APPLICATION, VERSION, _) => Ok(true),
+        (0, 0, 0) => Ok(0),
+        (APPLICATION, version @ 1..=VERSION, _) => Ok(version),
         (APPLICATION, version, _) if version > VERSION => {
             let what = format!(
                 "the store {} has version {version} and this program knows {VERSION}: use the newer program that wrote it",

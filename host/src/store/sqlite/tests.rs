@@ -94,7 +94,7 @@ fn a_newer_or_foreign_file_is_left_as_it_is() {
     let path = in_folder(&folder);
     SqliteStore::open(&path).unwrap();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
-    refused(&path, "has version 7 and this program knows 1");
+    refused(&path, "has version 7 and this program knows 2");
 
     let foreign = folder.path().join("state/foreign.db");
     Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
@@ -160,4 +160,94 @@ async fn a_file_that_was_taken_away_or_replaced_is_used_no_longer() {
     assert!(store.remove([1; 32], 1).await.unwrap_err().0.contains("was replaced"));
     fs::rename(&aside, &path).unwrap();
     assert_eq!(store.remove([1; 32], 1).await, Ok(false));
+}
+
+/// Rows by the minute in which they expire, as the tally has them and as they are.
+fn tallies(path: &Path) -> [Vec<(i64, i64)>; 2] {
+    let connection = Connection::open(path).unwrap();
+    [
+        "SELECT minute, pending FROM tally ORDER BY 1",
+        "SELECT until / 60000, count(*) FROM confirmation WHERE state = 0 GROUP BY 1 ORDER BY 1",
+    ]
+    .map(|sql| {
+        let mut statement = connection.prepare(sql).unwrap();
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().collect::<Result<_, _>>().unwrap()
+    })
+}
+
+#[tokio::test]
+async fn the_tally_is_what_a_count_would_find() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    let store = SqliteStore::open(&path).unwrap();
+    let rows: Vec<(Key, Entry)> = (1..=6)
+        .map(|n| {
+            let (key, mut entry) = suite::row(n);
+            entry.index.until = 40_000 * u64::from(n);
+            (key, entry)
+        })
+        .collect();
+    for (key, entry) in &rows {
+        assert_eq!(store.insert(*key, entry.clone(), suite::ROOM).await, Ok(Insertion::Inserted));
+    }
+    let [tally, count] = tallies(&path);
+    assert_eq!((tally.len(), &tally), (5, &count));
+
+    let states = [State::Pending, State::InFlight, State::Completed, State::Pending];
+    for (version, state) in (1..).zip(states) {
+        let (key, entry) = rows.first().unwrap();
+        let index = Index { state, until: 100_000 * version, ..entry.index.clone() };
+        let entry = Entry { index, body: Vec::new() };
+        assert_eq!(store.replace(*key, version, entry).await, Ok(Replacement::Replaced));
+        let [tally, count] = tallies(&path);
+        assert_eq!(tally, count, "{state:?}");
+    }
+    for (version, (key, _)) in [5, 1, 1, 1, 1, 1].into_iter().zip(&rows) {
+        assert_eq!(store.remove(*key, version).await, Ok(true));
+    }
+    assert_eq!(tallies(&path), [vec![], vec![]]);
+}
+
+#[tokio::test]
+async fn a_file_of_version_1_is_brought_up_with_its_rows_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    let store = SqliteStore::open(&path).unwrap();
+    let (key, entry) = suite::row(1);
+    store.insert(key, entry.clone(), suite::ROOM).await.unwrap();
+    drop(store);
+    let old =
+        "DROP TABLE tally; DROP TRIGGER tally_insert; DROP TRIGGER tally_update_new; DROP TRIGGER tally_update_old;
+        DROP TRIGGER tally_delete; PRAGMA user_version = 1;";
+    Connection::open(&path).unwrap().execute_batch(old).unwrap();
+
+    let store = SqliteStore::open(&path).unwrap();
+    assert!(store.load(key).await.unwrap().unwrap().entry == entry);
+    let [tally, count] = tallies(&path);
+    assert_eq!((tally.len(), &tally), (1, &count));
+    let full = Room { now: 0, in_all: 1, ..suite::ROOM };
+    let (key, entry) = suite::row(2);
+    assert_eq!(store.insert(key, entry, full).await, Ok(Insertion::AllFull));
+}
+
+/// What a million pending rows would cost: the same steps as a few.
+#[test]
+fn room_for_all_is_seen_without_walking_over_what_is_pending() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    SqliteStore::open(&path).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    let steps = |rows: u32| {
+        let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
+            INSERT INTO confirmation SELECT randomblob(32), 1, 0, 'name:a', hex(randomblob(12)), randomblob(32), 1, 1,
+            120000 + n % 60000, 2, x'' FROM n";
+        connection.execute(sql, [rows]).unwrap();
+        let mut tally =
+            connection.prepare("SELECT coalesce(sum(pending), 0) FROM tally WHERE minute >= ?1 / 60000").unwrap();
+        let pending: i64 = tally.query_row([1], |row| row.get(0)).unwrap();
+        (pending, tally.get_status(rusqlite::StatementStatus::VmStep))
+    };
+    let (few, many) = (steps(10), steps(20_000));
+    assert_eq!((few.0, many.0), (10, 20_010));
+    assert_eq!(few.1, many.1);
 }

@@ -82,6 +82,12 @@ deny: setup
     @test -x target/tools/bin/cargo-deny || cargo install --locked --quiet --root target/tools cargo-deny@0.20.2
     target/tools/bin/cargo-deny --all-features --locked check bans licenses sources
 
+# What the contract costs, beside native code, Node and Python in the same run; `just bench cycle` for one group
+bench filter="": setup fixtures
+    @command -v node >/dev/null && command -v python3 >/dev/null || { echo "just bench compares with Node and Python: install node (20 or newer) and python3"; exit 1; }
+    cargo build --locked --release {{tested}} --bin counterfoil
+    cargo bench --locked {{tested}} --bench speed -- {{filter}}
+
 # The property tests with many more histories: hours, not for CI
 soak cases="100000": setup
     cargo build --locked -p counterfoil

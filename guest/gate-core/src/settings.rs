@@ -137,6 +137,21 @@ mod tests {
         assert_eq!(Settings::default().check(), Ok(()));
     }
 
+    #[test]
+    fn what_a_tool_returns_is_read_by_the_same_limits_but_may_be_larger() {
+        let settings = Settings {
+            max_arguments: 1,
+            max_depth: 2,
+            max_number: 3,
+            max_exponent: 4,
+            max_output: 5,
+            ..Settings::default()
+        };
+        let limits = canonical::Limits { max_bytes: 1, max_depth: 2, max_number: 3, max_exponent: 4 };
+        assert_eq!(settings.arguments(), limits);
+        assert_eq!(settings.output(), canonical::Limits { max_bytes: 5, ..limits });
+    }
+
     /// A setting has this range, which is named where a value is outside of it.
     #[track_caller]
     fn check<T: Copy + Into<u64>>(set: fn(&mut Settings) -> &mut T, [under, low, high, over]: [T; 4], named: &str) {

@@ -10,6 +10,7 @@ fn escapes_are_those_of_rfc_8785() {
     check_value(r#""\"\\\/\b\f\n\r\t""#, r#""\"\\/\b\f\n\r\t""#);
     check_value(r#""\u0008\u000c\u000a\u000d\u0009\u0022\u005c\u002f""#, r#""\b\f\n\r\t\"\\/""#);
     check_value(r#""\u0000\u0001\u000B\u000e\u001F\u0020""#, r#""\u0000\u0001\u000b\u000e\u001f ""#);
+    check_value(r#""\u000f\u0010\u0019\u001a""#, r#""\u000f\u0010\u0019\u001a""#);
     check_value(r#""\u007f\u0080\u2028\u2029\ufeff\uffff""#, "\"\u{7f}\u{80}\u{2028}\u{2029}\u{feff}\u{ffff}\"");
     check_value(r#""\u00E9\u00e9""#, "\"\u{e9}\u{e9}\"");
     check_value("\"\u{e9}\u{7f}\u{2028}\"", "\"\u{e9}\u{7f}\u{2028}\"");

@@ -53,7 +53,9 @@ python:
     @echo "==> Python SDK and readers of PDF in target/venv"
     @mkdir -p target
     @test -x target/venv/bin/python || python3 -m venv target/venv
-    target/venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
+    @cmp -s tests/python/requirements.txt target/venv/.installed || { \
+        target/venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt && \
+        cp tests/python/requirements.txt target/venv/.installed; }
 
 # The official MCP clients for Node in tests/node/node_modules, for the tests that drive the program with them
 node:

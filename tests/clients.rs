@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a missing piece fails the test and says what makes it")]
 
 use crate::program::program;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Runs `tests/node/SCRIPT WORDS… PROGRAM COMPONENT` and holds it to the number of cases that have to pass.
@@ -25,10 +25,13 @@ pub fn node(script: &str, words: &[&str], component: &Path, cases: usize) {
 /// Where a piece is missing, where a case failed, and where another number of them ran.
 #[track_caller]
 pub fn python(script: &str, words: &[&str], component: &Path, cases: usize) {
-    let python: PathBuf = crate::target().join("venv/bin/python");
-    assert!(python.is_file(), "{} is missing: run `just python`", python.display());
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python").join(script);
-    passed(&python.to_string_lossy(), &script, words, component, cases);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("python");
+    let environment = crate::target().join("venv");
+    let python = environment.join("bin/python");
+    let asked = std::fs::read(folder.join("requirements.txt")).ok();
+    let installed = python.is_file() && asked.is_some() && asked == std::fs::read(environment.join(".installed")).ok();
+    assert!(installed, "the Python SDK is missing or of another version: run `just python`");
+    passed(&python.to_string_lossy(), &folder.join(script), words, component, cases);
 }
 
 #[track_caller]

@@ -4,19 +4,21 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 /// The program of this build. Cargo makes it for its own crate only, so it has to be there already.
 ///
 /// # Panics
-/// Says which command makes it.
+/// Where it is missing or older than its source: says which command makes it.
 pub fn program() -> PathBuf {
     let test = std::env::current_exe().expect("this test's own path");
     let folder =
         test.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "deps")).and_then(Path::parent);
     let program = folder.expect("tests run from target/PROFILE/deps").join("counterfoil");
     let release = if program.components().any(|part| part.as_os_str() == "release") { " --release" } else { "" };
-    assert!(program.is_file(), "{} is missing: run `cargo build -p counterfoil{release}` first", program.display());
-    program
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let made_by = format!("cargo build -p counterfoil{release}");
+    PROGRAM.get_or_init(|| crate::there(program, &["host/src"], &made_by)).clone()
 }
 
 /// A folder for one story, with a home of its own. The cache of compiled components is shared by all of them.

@@ -51,7 +51,7 @@ fn the_inspectors_command_line_drives_the_contract_on_files() {
 
 #[test]
 fn the_inspectors_command_line_drives_the_contract_on_offers() {
-    node("inspector.mjs", &["offers"], &component("offers"), 4);
+    node("inspector.mjs", &["offers"], &component("offers"), 8);
 }
 
 #[test]

@@ -6,12 +6,12 @@
 // for each way in which this client can begin.
 
 import fs from 'node:fs';
+import { cases } from './cases.mjs';
 import { clients } from './clients.mjs';
 import { run, tell } from './runner.mjs';
-import { cases as shared } from './shared.mjs';
 
 const [client, name, program, component, ...wanted] = process.argv.slice(2);
 const story = tell(name);
 const own = new URL(`./${name}.mjs`, import.meta.url);
-const cases = { ...(story.dangerous ? shared : {}), ...(fs.existsSync(own) ? (await import(own)).cases : {}) };
-await run(cases, { story, client, modes: clients[client].modes, program, component, wanted });
+const all = { ...(story.dangerous ? cases : {}), ...(fs.existsSync(own) ? (await import(own)).cases : {}) };
+await run(all, { story, client, modes: clients[client].modes, program, component, wanted });

@@ -3,12 +3,14 @@
 //     node inspector.mjs STORY PROGRAM COMPONENT [CASE...]
 //
 // What its `--tool-arg key=value` can and cannot say, and the cases over `echo` hold it to this:
-// - A value that reads as JSON is sent as that JSON, whatever the listed schema asks for: `n=6.20` is a number, `text=7`
-//   is one too, and refused where a text is due; `text="7"` is the text. Anything else is sent as a text.
+// - A value that reads as JSON is sent as that JSON: `n=6.20` is a number, `text=7` is one too, and refused where a text is
+//   due; `text="7"` is the text. Anything else is sent as a text.
+// - A text becomes a number where the listed schema asks for one, also in `--tool-args-json`: `{"id":"12"}` arrives as 12.
 // - A value cannot be empty: write `text=""`.
 // - Numbers pass through a double, also in `--tool-args-json`: 9007199254740993 arrives as 9007199254740992. The preview
 //   shows what arrived, and the token binds that.
 // - The exit code is 5 where a result says `isError`; the result stands on its standard output all the same.
+// - A tool that is not listed is not called at all: the Inspector says so itself, on standard error, with the same code.
 // - The program and its own options have to stand behind `--`: the Inspector has a `--config` too.
 
 import assert from 'node:assert/strict';
@@ -28,7 +30,7 @@ function ask(place, era, ...options) {
   const surroundings = { ...process.env, HOME: place.root, MCP_INSPECTOR_SECRET_STORE: 'memory' };
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [INSPECTOR, ...all], { env: surroundings, timeout: 60_000 }, (error, out, said) => {
-      if (error && error.code !== 5) return reject(new Error(`${error.message}\n${said}`));
+      if (error && (error.code !== 5 || !out)) return reject(new Error(`${error.message}\n${said}`));
       const { result } = JSON.parse(out);
       assert.equal(error?.code === 5, result.isError ?? false, 'the exit code says whether it is an error');
       return resolve(result);
@@ -85,6 +87,51 @@ const contract = {
   },
 };
 
+/** What has to be refused, told of one plug-in: each call is a process of its own. */
+const refusals = {
+  async 'no refusal spends a token'(place, era) {
+    const story = await made(place.story, (tool, given) => call(place, era, tool, ...pairs(given)));
+    const [{ tool, arguments: given, changed, elsewhere, ok }] = story.dangerous;
+    const { confirm_token: token } = payload(await call(place, era, tool, ...pairs(given)), 'confirmation_required');
+    const before = place.digests();
+    const refused = async (reason, called, sent, confirm, from = place) => {
+      const result = await call(from, era, called, ...pairs({ ...sent, [place.parameter]: confirm }));
+      const value = payload(result, 'rejected', reason);
+      assert.ok(value.error && !JSON.stringify(value).includes(token), value.error);
+      assert.deepEqual(place.digests(), before, reason);
+    };
+    for (const other of changed) await refused('params_changed', tool, other, token);
+    for (const other of elsewhere) {
+      if (other in story.tools) await refused('wrong_tool', other, given, token);
+      else await assert.rejects(refused('wrong_tool', other, given, token), /tool_not_found/);
+    }
+    for (const bad of ['cfm_', `${token}a`, token.toUpperCase(), 7]) await refused('malformed_token', tool, given, bad);
+    await refused('unknown_or_used', tool, given, `cfm_${'a'.repeat(24)}`);
+    const stranger = Object.assign(Object.create(place), { server: () => place.server('someone') });
+    await refused('wrong_owner', tool, given, token, stranger);
+    const last = await call(place, era, tool, ...pairs(place.confirmed(given, token)));
+    holds(payload(last, 'ok'), ok, tool);
+    assert.notDeepEqual(place.digests(), before);
+  },
+
+  async 'what a tool or its schema refuses gets no token'(place, era) {
+    const before = place.digests();
+    for (const [reason, calls] of [['refused', place.story.refused], ['invalid_arguments', place.story.invalid]]) {
+      for (const { tool, arguments: given, error } of calls) {
+        const result = await call(place, era, tool, ...json(given));
+        if (given.offer_id === '12') {
+          assert.equal(payload(result, 'confirmation_required').preview.offer_id, 12, 'it never arrives as a text');
+          continue;
+        }
+        const value = payload(result, 'rejected', reason);
+        assert.ok(value.error.includes(error ?? ''), value.error);
+        assert.equal(value.confirm_token, undefined, tool);
+      }
+    }
+    assert.deepEqual(place.digests(), before);
+  },
+};
+
 /** What arrives when it is written so. */
 const given = async (place, ...options) => payload(await call(place, 'modern', 'echo', ...options), 'ok').given;
 
@@ -110,4 +157,5 @@ const spelling = {
 
 const [name, program, component, ...wanted] = process.argv.slice(2);
 const modes = { echo: ['modern'], files: ['legacy', 'auto', 'modern'] }[name] ?? ['legacy', 'modern'];
-await run(name === 'echo' ? spelling : contract, { story: tell(name), modes, program, component, wanted });
+const cases = { echo: spelling, offers: { ...contract, ...refusals } }[name] ?? contract;
+await run(cases, { story: tell(name), modes, program, component, wanted });

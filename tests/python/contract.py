@@ -17,20 +17,20 @@ import tempfile
 import traceback
 from pathlib import Path
 
-import shared
+import cases
 from kit import MODES, TESTS, Place
 
 
 def main() -> int:
     name, program, component, *wanted = sys.argv[1:]
     story = json.loads((TESTS / "stories" / f"{name}.json").read_text())
-    cases = list(shared.CASES)
+    chosen = list(cases.CASES)
     if importlib.util.find_spec(name):
-        cases += importlib.import_module(name).CASES
+        chosen += importlib.import_module(name).CASES
     failed = run = 0
     with tempfile.TemporaryDirectory(prefix="counterfoil-cache-") as kept:
         os.environ.setdefault("COUNTERFOIL_TEST_CACHE", kept)
-        for case in cases:
+        for case in chosen:
             if wanted and case.__name__ not in wanted:
                 continue
             for mode in MODES:

@@ -71,7 +71,7 @@ impl Contract for Native {
         let key = Token::parse(&request.token.unwrap()).unwrap().key();
         let (version, c) = self.load(key);
         assert_eq!(contract::verdict(&self.settings, self.now, &wanted, Some(&c)), Verdict::Runnable);
-        let (started, permit) = contract::start(self.now, c, draw(), 30_000);
+        let (started, permit) = contract::start(self.now, c, draw(), 30_000).unwrap();
         self.replace(key, version, &started);
         permit.operation_id
     }

@@ -132,7 +132,8 @@ impl Native {
                 Verdict::Reject(reason) => return Ok(reject(reason)),
                 Verdict::Runnable => row.unwrap(),
             };
-            let (started, permit) = contract::start(now, row.confirmation, self.draw(), run);
+            let (started, permit) = contract::start(now, row.confirmation, self.draw(), run)
+                .map_err(|what| Stop::Rejected(Rejection::because(Reason::Unavailable, what)))?;
             match self.replace(&key, row.version, &started) {
                 Ok(Replacement::Replaced) => return Ok(json!({ "execute": permit_out(&permit, call.arguments) })),
                 Ok(Replacement::Stale) => {}

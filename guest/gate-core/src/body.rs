@@ -135,7 +135,8 @@ pub fn decode_row(index: &Index, bytes: &[u8]) -> Result<Box<Confirmation>, &'st
 }
 
 const CUT: &str = "the stored confirmation is cut short";
-const BAD: &str = "the stored confirmation is damaged";
+/// What is said of a confirmation that cannot be.
+pub(crate) const BAD: &str = "the stored confirmation is damaged";
 
 fn assurance(value: Assurance) -> u8 {
     match value {

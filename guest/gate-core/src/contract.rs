@@ -3,15 +3,15 @@
 //! The order of the checks is the contract's: each answer says something that the earlier ones have ruled out.
 
 use crate::answer::{Assurance, Detail, Reason, Rejection};
-use crate::canonical;
 use crate::confirmation::{
     Call, Confirmation, Index, NEVER, Outcome, Phase, Plan, Run, Settlement, State, Status, UnixMillis,
 };
-use crate::digest::{Sha, hex, sha256};
+use crate::digest::{self, Sha, hex, sha256};
 use crate::json::Object;
 use crate::prose::{decimal, fill, say};
 use crate::settings::{Millis, Settings};
 use crate::token::{self, Random, Token};
+use crate::{body, canonical};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -260,7 +260,18 @@ fn running(wait: Millis) -> Rejection {
 }
 
 /// Step 11: the confirmation as it is stored when its token is spent. `run` is the time to the deadline.
-pub fn start(now: UnixMillis, mut c: Box<Confirmation>, operation: Random, run: Millis) -> (Box<Confirmation>, Permit) {
+///
+/// # Errors
+/// It is stored under another call's binding, under which no identical call would be seen to run.
+pub fn start(
+    now: UnixMillis,
+    mut c: Box<Confirmation>,
+    operation: Random,
+    run: Millis,
+) -> Result<(Box<Confirmation>, Permit), &'static str> {
+    if c.binding != digest::binding(&c.owner, &c.tool, &c.arguments) {
+        return Err(body::BAD);
+    }
     let run = Run {
         operation_id: token::operation_id(operation),
         started: now,
@@ -268,7 +279,7 @@ pub fn start(now: UnixMillis, mut c: Box<Confirmation>, operation: Random, run: 
     };
     let permit = permit(&c, &run);
     c.state = State::InFlight(run);
-    (c, permit)
+    Ok((c, permit))
 }
 
 /// What a run of a confirmation gets.

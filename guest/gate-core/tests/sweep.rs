@@ -43,7 +43,7 @@ fn a_row_whose_tombstone_was_lengthened_is_written_anew_with_its_new_time() {
 #[test]
 fn a_run_that_was_not_recorded_is_never_touched() {
     let settings = Settings::default();
-    let (running, _) = start(START, issued(&settings), [3; 15], 1_000);
+    let (running, _) = start(START, issued(&settings), [3; 15], 1_000).unwrap();
     for now in [0, START, START + 1_000, u64::MAX] {
         assert_eq!(sweep(&settings, now, running.clone()), Swept::Keep);
     }
@@ -61,4 +61,12 @@ fn what_was_dropped_is_still_for_its_arguments_and_no_others() {
         assert!(c.is_for("{}"));
         assert!(!c.is_for("{\"a\":1}") && !c.is_for(""));
     }
+}
+
+#[test]
+fn what_is_stored_under_another_calls_binding_does_not_start() {
+    let settings = Settings::default();
+    let mut damaged = issued(&settings);
+    damaged.binding = [7; 32];
+    assert_eq!(start(START, damaged, [3; 15], 1_000), Err("the stored confirmation is damaged"));
 }

@@ -176,7 +176,7 @@ fn consume(token: &str, call: &Call<'_>, run: u64) -> Result<Spent, Stop> {
             Verdict::Runnable => row.ok_or_else(|| misuse("a row vanished while it was decided"))?,
             other => return Ok(Spent::Not(other)),
         };
-        let (started, permit) = contract::start(now, row.confirmation, draw()?, run);
+        let (started, permit) = contract::start(now, row.confirmation, draw()?, run).map_err(Stop::Damaged)?;
         match store::replace(&settings, &key, row.version, &started) {
             Ok(Swap::Done) => return Ok(Spent::Permit(permit)),
             Ok(Swap::Stale) => {}

@@ -272,8 +272,9 @@ impl Host {
                 let Some(inner) = inner.upgrade() else { return };
                 for _ in 0..BATCHES {
                     match inner.gate.sweep(BATCH).await {
-                        Ok(touched) if touched >= BATCH => tokio::task::yield_now().await,
-                        Ok(_) => break,
+                        // Until nothing is due: only then does the store know that a sweep is over.
+                        Ok(1..) => tokio::task::yield_now().await,
+                        Ok(0) => break,
                         Err(error) => {
                             tracing::warn!("the store could not be swept and will be tried again: {error}");
                             break;

@@ -17,7 +17,9 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, ffi, params};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Readers that are kept open while idle.
 const READERS: usize = 4;
@@ -36,6 +38,8 @@ struct File {
     writer: Mutex<Connection>,
     /// Readers wait for nobody.
     readers: Mutex<Vec<Connection>>,
+    /// Rows were due when it was last asked: what has been dropped of them since is still in the log.
+    swept: AtomicBool,
 }
 
 impl SqliteStore {
@@ -45,10 +49,17 @@ impl SqliteStore {
     /// [`ErrorKind::Store`](crate::ErrorKind::Store): the file or its folder belongs to another user or can be written by
     /// others; it is no store, or a newer version's; it cannot be read or written.
     pub fn open(path: &Path) -> Result<Self, Error> {
+        schema::is_ours(path)?;
         let path = place(path).map_err(|e| schema::failed(path, &e))?;
         let writer = schema::open(&path)?;
         let identity = identity(&path).map_err(|e| schema::failed(&path, &e))?;
-        Ok(Self(Arc::new(File { path, identity, writer: Mutex::new(writer), readers: Mutex::default() })))
+        Ok(Self(Arc::new(File {
+            path,
+            identity,
+            writer: Mutex::new(writer),
+            readers: Mutex::default(),
+            swept: AtomicBool::default(),
+        })))
     }
 
     /// Runs a change in a transaction of its own.
@@ -104,6 +115,23 @@ impl SqliteStore {
         match tokio::task::spawn_blocking(there).await {
             Ok(result) => result,
             Err(e) => Err(Unavailable(format!("the store's work was ended: {e}"))),
+        }
+    }
+}
+
+impl File {
+    /// Moves the log into the file and leaves nothing in it. While somebody else reads or writes it stays: the next sweep
+    /// comes in a minute.
+    fn empty_log(&self) {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let emptied = writer
+            .busy_timeout(Duration::ZERO)
+            .and_then(|()| writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0)));
+        let restored = writer.busy_timeout(schema::PATIENCE);
+        match emptied.and_then(|busy| restored.map(|()| busy)) {
+            Ok(false) => {}
+            Ok(true) => self.swept.store(true, Ordering::Relaxed),
+            Err(error) => tracing::warn!(%error, "the store's log could not be emptied and will be tried again"),
         }
     }
 }
@@ -192,12 +220,21 @@ impl Store for SqliteStore {
     }
 
     async fn due(&self, now: u64, limit: u32) -> Result<Vec<Found>, Unavailable> {
-        self.read(move |t| {
-            let sql = "SELECT key, version, state, owner, approval_id, binding, issued, changed, until, purge_after
+        let due: Vec<Found> = self
+            .read(move |t| {
+                let sql = "SELECT key, version, state, owner, approval_id, binding, issued, changed, until, purge_after
                 FROM confirmation WHERE state <> 1 AND purge_after <= ?1 LIMIT ?2";
-            t.prepare_cached(sql)?.query_map(params![Time(now), limit], found)?.collect()
-        })
-        .await
+                t.prepare_cached(sql)?.query_map(params![Time(now), limit], found)?.collect()
+            })
+            .await?;
+        if self.0.swept.swap(!due.is_empty(), Ordering::Relaxed) {
+            self.blocking(|file| {
+                file.empty_log();
+                Ok(())
+            })
+            .await?;
+        }
+        Ok(due)
     }
 
     async fn remove(&self, key: Key, version: u64) -> Result<bool, Unavailable> {
@@ -247,17 +284,21 @@ fn owner_has_room(t: &Transaction<'_>, owner: &str, room: Room) -> rusqlite::Res
     Ok(!t.prepare_cached(sql)?.exists(params![owner, Time(room.now), last])?)
 }
 
+/// The unexpired row that would be the last to have room.
+const WALK: &str = "SELECT 1 FROM confirmation INDEXED BY pending WHERE state = 0 AND until > ?1 LIMIT 1 OFFSET ?2";
+
+/// Pending rows that expire in this minute or later.
+const TALLY: &str = "SELECT coalesce(sum(pending), 0) FROM tally WHERE minute >= ?1 / 60000";
+
 /// The tally counts what expires in the present minute as well, and some of that may have expired: where it says full, the
 /// unexpired rows are walked over, of which there are no more than the limit lets in.
 fn all_have_room(t: &Transaction<'_>, room: Room) -> rusqlite::Result<bool> {
     let Some(last) = room.in_all.checked_sub(1) else { return Ok(false) };
-    let tally = "SELECT coalesce(sum(pending), 0) FROM tally WHERE minute >= ?1 / 60000";
-    let pending: i64 = t.prepare_cached(tally)?.query_row([Time(room.now)], |row| row.get(0))?;
+    let pending: i64 = t.prepare_cached(TALLY)?.query_row([Time(room.now)], |row| row.get(0))?;
     if pending <= i64::from(last) {
         return Ok(true);
     }
-    let sql = "SELECT 1 FROM confirmation INDEXED BY pending WHERE state = 0 AND until > ?1 LIMIT 1 OFFSET ?2";
-    Ok(!t.prepare_cached(sql)?.exists(params![Time(room.now), last])?)
+    Ok(!t.prepare_cached(WALK)?.exists(params![Time(room.now), last])?)
 }
 
 fn replace(t: &Transaction<'_>, key: &Key, version: u64, entry: &Entry) -> rusqlite::Result<Replacement> {

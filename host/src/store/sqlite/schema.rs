@@ -11,7 +11,7 @@ const APPLICATION: i32 = 0x6366_6f69;
 /// Goes up with each change of `TABLES`; older files are brought up to it step by step.
 const VERSION: i32 = 2;
 /// How long a connection waits for another process's transaction: these take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// More than there are statements.
 const STATEMENTS: usize = 32;
 
@@ -63,6 +63,21 @@ const TALLY: &str = "
 /// An error about the file at a path.
 pub(super) fn failed(path: &Path, error: &dyn std::error::Error) -> Error {
     Error::new(ErrorKind::Store, format!("the store {} cannot be opened: {error}", path.display()))
+}
+
+/// Refuses a file that is something else, before anything of it is changed: its mode, its journal, its first page.
+pub(super) fn is_ours(path: &Path) -> Result<(), Error> {
+    if !std::fs::metadata(path).is_ok_and(|found| found.len() > 0) {
+        return Ok(());
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let look = || -> rusqlite::Result<Result<i32, Error>> {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(PATIENCE)?;
+        connection.pragma_update(None, "trusted_schema", false)?;
+        known(&connection, path)
+    };
+    look().map_err(|e| failed(path, &e))?.map(|_| ())
 }
 
 /// A connection to a file that is a store of this version afterwards.
@@ -117,5 +132,7 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "trusted_schema", false)?;
+    // What a sweep drops may hold secrets: it is overwritten, not only forgotten.
+    connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }

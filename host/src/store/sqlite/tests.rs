@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::store::suite;
+use rusqlite::StatementStatus;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use tempfile::TempDir;
@@ -119,6 +120,28 @@ async fn a_file_that_cannot_be_used_makes_the_store_unavailable() {
     assert!(store.replace(key, 1, entry).await.is_err());
 }
 
+/// By a mistake in the configuration, or by somebody else's.
+#[test]
+fn what_is_no_store_is_left_with_its_mode_its_bytes_and_nothing_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("notes.db");
+    Connection::open(&database).unwrap().execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
+    let page = folder.path().join("index.html");
+    fs::write(
+        &page,
+        "<p>not a database, and longer than the header of one; that is a hundred bytes, so here are some more</p>",
+    )
+    .unwrap();
+    let modes = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+    for path in [&database, &page] {
+        fs::set_permissions(path, Permissions::from_mode(0o644)).unwrap();
+        let before = fs::read(path).unwrap();
+        assert!(SqliteStore::open(path).is_err());
+        assert_eq!((modes(path), fs::read(path).unwrap() == before), (0o644, true), "{path:?}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
 /// Each question is answered from an index: none walks over the table, however many rows it has.
 #[test]
 fn nothing_walks_over_the_whole_table() {
@@ -230,24 +253,69 @@ async fn a_file_of_version_1_is_brought_up_with_its_rows_counted() {
     assert_eq!(store.insert(key, entry, full).await, Ok(Insertion::AllFull));
 }
 
-/// What a million pending rows would cost: the same steps as a few.
+/// What a million pending rows would cost: the same steps as a few. The statement comes out of the connection's cache as
+/// the store left it there, with its count.
 #[test]
 fn room_for_all_is_seen_without_walking_over_what_is_pending() {
     let folder = tempfile::tempdir().unwrap();
     let path = in_folder(&folder);
     SqliteStore::open(&path).unwrap();
-    let connection = Connection::open(&path).unwrap();
-    let steps = |rows: u32| {
+    let mut connection = schema::connect(&path).unwrap();
+    let room = Room { now: 1, per_owner: 1, in_all: 30_000 };
+    let mut steps = |rows: u32| {
         let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
             INSERT INTO confirmation SELECT randomblob(32), 1, 0, 'name:a', hex(randomblob(12)), randomblob(32), 1, 1,
             120000 + n % 60000, 2, x'' FROM n";
         connection.execute(sql, [rows]).unwrap();
-        let mut tally =
-            connection.prepare("SELECT coalesce(sum(pending), 0) FROM tally WHERE minute >= ?1 / 60000").unwrap();
-        let pending: i64 = tally.query_row([1], |row| row.get(0)).unwrap();
-        (pending, tally.get_status(rusqlite::StatementStatus::VmStep))
+        let transaction = connection.transaction().unwrap();
+        assert!(all_have_room(&transaction, room).unwrap());
+        let walk = transaction.prepare_cached(WALK).unwrap();
+        assert_eq!(walk.get_status(StatementStatus::VmStep), 0, "it walked");
+        transaction.prepare_cached(TALLY).unwrap().reset_status(StatementStatus::VmStep)
     };
     let (few, many) = (steps(10), steps(20_000));
-    assert_eq!((few.0, many.0), (10, 20_010));
-    assert_eq!(few.1, many.1);
+    assert!(few > 0);
+    assert_eq!(few, many);
+
+    // Full by the tally: then it is walked, and what has expired in the present minute does not count.
+    let transaction = connection.transaction().unwrap();
+    let all = Room { in_all: 20_010, ..room };
+    assert!(!all_have_room(&transaction, all).unwrap());
+    assert!(all_have_room(&transaction, Room { now: 120_001, ..all }).unwrap());
+}
+
+/// The bytes of the file and its log.
+fn bytes(path: &Path) -> Vec<u8> {
+    let folder = fs::read_dir(path.parent().unwrap()).unwrap();
+    folder.flat_map(|file| fs::read(file.unwrap().path()).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn what_a_sweep_drops_is_in_no_file_any_more() {
+    const SECRET: &[u8] = b"correct horse battery staple";
+    let has = |path: &Path| bytes(path).windows(SECRET.len()).any(|window| window == SECRET);
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    let store = SqliteStore::open(&path).unwrap();
+    for n in 1..=40 {
+        let (key, entry) = suite::row(n);
+        store.insert(key, Entry { body: SECRET.repeat(50), ..entry }, suite::ROOM).await.unwrap();
+    }
+    assert!(has(&path));
+    // As a sweep does: some rows lose their contents, some go.
+    let due = store.due(u64::MAX, 100).await.unwrap();
+    assert_eq!(due.len(), 40);
+    for found in &due {
+        match found.key {
+            [n, ..] if n % 2 == 0 => assert_eq!(store.remove(found.key, 1).await, Ok(true)),
+            _ => {
+                let index = Index { purge_after: u64::MAX, ..found.index.clone() };
+                let replaced = store.replace(found.key, 1, Entry { index, body: vec![1] }).await;
+                assert_eq!(replaced, Ok(Replacement::Replaced));
+            }
+        }
+    }
+    assert!(has(&path));
+    assert_eq!(store.due(10_000, 100).await, Ok(Vec::new()));
+    assert!(!has(&path));
 }

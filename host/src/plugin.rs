@@ -22,6 +22,7 @@
 //! # }
 //! ```
 
+mod alone;
 mod call;
 mod describe;
 pub(crate) mod grants;

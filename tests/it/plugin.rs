@@ -5,3 +5,4 @@ mod calls;
 mod grants;
 mod harm;
 mod load;
+mod shared;

@@ -2,6 +2,7 @@
 //! limits; whatever else happens is told in a line, never in a backtrace.
 
 use super::Inner;
+use super::alone::{Alone, alone};
 use super::bindings::exports::counterfoil::tool::tools::{
     Context, Effect as WitEffect, Outcome as WitOutcome, Plan as WitPlan, ToolError as WitError,
 };
@@ -33,9 +34,10 @@ pub(super) struct Ready {
     _slot: Slot,
 }
 
-/// A call's turn among those of its plug-in, and among all.
+/// A call's turn among those of its plug-in, among those of other processes, and among all.
 struct Slot {
     _own: OwnedSemaphorePermit,
+    _alone: Option<Alone>,
     _shared: OwnedSemaphorePermit,
 }
 
@@ -70,17 +72,24 @@ impl Inner {
         Ok(Ready { plugin: self, instance, tool: tool.to_owned(), own, power, _slot: slot })
     }
 
-    /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came.
+    /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came, and have
+    /// their directories to themselves unless the operator lets several run at once.
     async fn slot(&self, power: Power) -> Result<Slot, ToolError> {
         let writes =
             power == Power::Granted && self.grants.iter().any(|granted| granted.grant.access == Access::ReadWrite);
         let turns = if writes { &self.writing } else { &self.reading };
-        let wait = |turns: &Arc<Semaphore>| Arc::clone(turns).acquire_owned();
-        let slot = async { Ok::<_, tokio::sync::AcquireError>((wait(turns).await?, wait(&self.sandbox.slots).await?)) };
-        match timeout(QUEUE, slot).await {
-            Ok(Ok((own, shared))) => Ok(Slot { _own: own, _shared: shared }),
-            _ => Err(ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name))),
-        }
+        let turn = |turns: &Arc<Semaphore>| Arc::clone(turns).acquire_owned();
+        let closed = |_| ToolError::Unavailable(format!("plug-in {} is no longer served", self.name));
+        let slot = async {
+            let own = turn(turns).await.map_err(closed)?;
+            let alone = match writes && self.limits.max_concurrent == 1 {
+                true => Some(alone(&self.grants).await?),
+                false => None,
+            };
+            Ok(Slot { _own: own, _alone: alone, _shared: turn(&self.sandbox.slots).await.map_err(closed)? })
+        };
+        let busy = |_| ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name));
+        timeout(QUEUE, slot).await.map_err(busy)?
     }
 
     async fn instance(&self, power: Power) -> Result<Instance, ToolError> {

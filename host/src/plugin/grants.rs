@@ -6,6 +6,7 @@ use super::reach::{Among, Id, Protected, Way, id, nested};
 use super::{Plugin, Sandbox};
 use crate::tool::Power;
 use crate::{Error, ErrorKind, text};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use wasmtime_wasi::filesystem::Dir;
@@ -38,6 +39,16 @@ impl Granted {
         let dir = Dir::new(opened, FsPerms::ReadOnly, OpenMode::READ, false);
         let way = Way::of(&grant.host);
         Ok(Self { grant: DirGrant { host, ..grant.clone() }, dir, id, way })
+    }
+
+    /// Which directory it is.
+    pub(super) fn id(&self) -> Id {
+        self.id
+    }
+
+    /// The directory as it was opened.
+    pub(super) fn directory(&self) -> BorrowedFd<'_> {
+        self.dir.dir.as_fd()
     }
 
     /// Whether the path still leads to the directory that was granted.

@@ -47,7 +47,8 @@ pub struct Limits {
     pub handles: u32,
     /// What is kept of standard output and of standard error, each, in bytes. 16 KiB.
     pub log: u64,
-    /// Runs with the power to change something at once. 1: the next waits.
+    /// Runs with the power to change something at once. 1: the next waits, also one of another process that may write to the
+    /// same directory. More: nobody waits for anybody outside, and the plug-in has to stand that.
     pub max_concurrent: u32,
 }
 

@@ -61,13 +61,15 @@ async fn loaded_gate(config: &Config, loading: JoinHandle<Result<Gate, Error>>) 
     Ok(gate.map_err(|e| if e.kind() == ErrorKind::Config { setting(config, &e) } else { e })?)
 }
 
-/// The error about the setting that it names.
+/// The error about the setting that it names, by the key that the configuration has for it.
 fn setting(config: &Config, error: &Error) -> Error {
     let text = error.to_string();
-    let words =
-        text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).map(|word| word.replace('-', "_"));
-    let place = words.map(|word| format!("gate.{word}")).find(|place| config.places.has(place));
-    config.places.error(place.as_deref().unwrap_or("gate"), &text)
+    let mut words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'));
+    let place = |word: &str| format!("gate.{}", word.replace('-', "_"));
+    match words.find(|word| config.places.has(&place(word))) {
+        Some(word) => config.places.error(&place(word), &text.replacen(word, &word.replace('-', "_"), 1)),
+        None => config.places.error("gate", &text),
+    }
 }
 
 /// Everything: gate, plug-ins, levels.

@@ -107,7 +107,7 @@ fn store(url: Option<&At<String>>, folder: &Path, user: &Dirs, places: &mut Plac
     let Some(file) = file else {
         return Err(places.error("store.url", "this is no store: write \"sqlite:FILE\" or \"memory:\""));
     };
-    let file = folder.join(file);
+    let file = under(folder, file);
     let parent = file.parent().unwrap_or(folder);
     if !parent.is_dir() {
         return Err(places.error(
@@ -135,7 +135,7 @@ fn plugin(
     let path = format!("plugins.{name}");
     places.note(&path, key);
     places.note(format!("{path}.source"), table.source.span());
-    let source = folder.join(table.source.value());
+    let source = under(folder, table.source.value());
     let found = source.metadata().map_err(|e| {
         places.error(
             &format!("{path}.source"),
@@ -196,12 +196,13 @@ fn grant(
     places: &Places,
 ) -> Result<DirGrant, Error> {
     let dir = at.value();
-    let host = folder.join(dir.host.value());
+    let host = under(folder, dir.host.value());
     if dir.host.value().is_empty() || !host.is_dir() {
-        return Err(places.error_at(
-            dir.host.span(),
-            &format!("the directory {} does not exist: make it, or correct the path", shown(&host)),
-        ));
+        let what = match host.is_file() {
+            true => format!("{} is a file: grant the directory that holds it", shown(&host)),
+            false => format!("the directory {} does not exist: make it, or correct the path", shown(&host)),
+        };
+        return Err(places.error_at(dir.host.span(), &what));
     }
     let guest = dir.guest.value();
     let parts = guest.strip_prefix('/').map(|rest| rest.split('/'));
@@ -295,6 +296,11 @@ fn not_nested(config: &Config, file: &File, folder: &Path) -> Result<(), Error> 
     }
     let Some((at, what)) = nested(&grants) else { return Ok(()) };
     Err(config.places.error(written.get(at).map_or("plugins", String::as_str), &text::escape(&what)))
+}
+
+/// A path of the configuration, from the folder that it lies in; without the `.` in `./workspace`.
+fn under(folder: &Path, path: impl AsRef<Path>) -> PathBuf {
+    folder.join(path).components().collect()
 }
 
 fn shown(path: &Path) -> String {

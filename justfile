@@ -21,7 +21,7 @@ demo: setup
 test: setup fixtures python node deny
     @echo "==> style: format, lints, the library without its features"
     cargo fmt --all --check
-    cargo clippy --locked {{tested}} --all-targets -- -D warnings
+    cargo clippy --locked {{tested}} -p counterfoil-bench --all-targets -- -D warnings
     cargo clippy --locked -p counterfoil-pdf --all-targets -- -D warnings
     cargo clippy --locked -p counterfoil --no-default-features --lib --examples -- -D warnings
     RUSTFLAGS="-C target-feature=+simd128" cargo clippy --locked -p counterfoil-gate --target wasm32-unknown-unknown --target-dir target/guest -- -D warnings
@@ -87,8 +87,8 @@ deny: setup
 # What the contract costs, beside native code, Node and Python in the same run; `just bench cycle` for one group
 bench filter="": setup fixtures
     @command -v node >/dev/null && command -v python3 >/dev/null || { echo "just bench compares with Node and Python: install node (20 or newer) and python3"; exit 1; }
-    cargo build --locked --release {{tested}} --bin counterfoil
-    cargo bench --locked {{tested}} --bench speed -- {{filter}}
+    cargo build --locked --release {{tested}} -p counterfoil-bench --bin counterfoil --bin speed
+    target/release/speed {{filter}}
 
 # The property tests with many more histories: hours, not for CI
 soak cases="100000": setup

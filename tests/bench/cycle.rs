@@ -198,7 +198,7 @@ pub fn bench(criterion: &mut Criterion, figures: &mut Figures) {
     group.finish();
     figures.ratio("cycle, component", "cycle, Node", Some(1.0));
     figures.ratio("cycle, component", "cycle, native", Some(3.5));
-    figures.ratio("cycle, component with check", "cycle, Node", None);
+    figures.ratio("cycle, component with check", "cycle, Node", Some(1.0));
     for step in STEPS {
         figures.ratio(&format!("{step}, component"), &format!("{step}, Node"), None);
         figures.ratio(&format!("{step}, component"), &format!("{step}, native"), None);

@@ -8,6 +8,7 @@ use std::time::Duration;
 pub struct Figures {
     samples: BTreeMap<String, Vec<f64>>,
     lines: Vec<String>,
+    missed: usize,
 }
 
 impl Figures {
@@ -42,31 +43,40 @@ impl Figures {
 
     /// A ratio and how much it may be.
     pub fn claim(&mut self, name: &str, what: &str, ratio: f64, most: Option<f64>) {
-        let limit = most.map_or_else(String::new, |most| {
-            format!("   limit {most:.2}: {}", if ratio <= most { "held" } else { "MISSED" })
-        });
+        let limit =
+            most.map_or_else(String::new, |most| format!("   at most {most:.2}: {}", self.verdict(ratio <= most)));
         self.lines.push(format!("{name:<58} {ratio:>11.2}x   {what}{limit}"));
     }
 
     /// A ratio and how much it has to be.
     pub fn least(&mut self, name: &str, what: &str, ratio: f64, least: f64) {
-        let verdict = if ratio >= least { "held" } else { "MISSED" };
+        let verdict = self.verdict(ratio >= least);
         self.lines.push(format!("{name:<58} {ratio:>11.2}x   {what}   at least {least:.2}: {verdict}"));
     }
 
     /// A time and how long it may be.
     pub fn within(&mut self, name: &str, most: Duration) {
         let median = self.median(name);
-        let verdict = if median <= most.as_nanos() as f64 { "held" } else { "MISSED" };
-        self.lines.push(format!("{name:<58} {:>12}   limit {}: {verdict}", time(median), time(most.as_nanos() as f64)));
+        let verdict = self.verdict(median <= most.as_nanos() as f64);
+        self.lines.push(format!(
+            "{name:<58} {:>12}   at most {}: {verdict}",
+            time(median),
+            time(most.as_nanos() as f64)
+        ));
     }
 
-    /// The whole table.
-    pub fn print(&self) {
+    fn verdict(&mut self, held: bool) -> &'static str {
+        self.missed += usize::from(!held);
+        if held { "held" } else { "MISSED" }
+    }
+
+    /// Prints the whole table; how many limits were missed.
+    pub fn print(&self) -> usize {
         println!("\nmedians; ratios count, absolute figures are this machine's\n");
         for line in &self.lines {
             println!("{line}");
         }
+        self.missed
     }
 }
 

@@ -6,8 +6,8 @@
 //! just bench cycle      # groups whose name contains this
 //! ```
 //!
-//! Everything runs on one core, the first that this process may use, but for the group of two threads. Sides that are
-//! compared take turns.
+//! Everything runs on one core, the first that this process may use, but for starts and the group of two threads. Sides that
+//! are compared take turns. Ends with 1 where a limit is missed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
@@ -23,6 +23,7 @@ mod threads;
 
 use criterion::Criterion;
 use figures::Figures;
+use std::process::ExitCode;
 use std::time::Duration;
 
 type Group = fn(&mut Criterion, &mut Figures);
@@ -30,7 +31,7 @@ type Group = fn(&mut Criterion, &mut Figures);
 /// Turns of each side in a comparison.
 const TURNS: usize = 3;
 
-fn main() {
+fn main() -> ExitCode {
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let cores = core_affinity::get_core_ids().expect("the cores of this machine");
     let mut figures = Figures::default();
@@ -59,7 +60,13 @@ fn main() {
         println!("\n==> threads");
         threads::bench(&cores, &mut figures);
     }
-    figures.print();
+    match figures.print() {
+        0 => ExitCode::SUCCESS,
+        missed => {
+            println!("\nlimits missed: {missed}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn criterion() -> Criterion {

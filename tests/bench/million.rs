@@ -8,6 +8,7 @@ use counterfoil::gate::{Gate, GateOptions, TestClock};
 use counterfoil::store::{MemoryStore, SqliteStore, Store};
 use criterion::Criterion;
 use rusqlite::{Connection, params};
+use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,13 +18,14 @@ const FEW: u64 = 1_000;
 const MANY: u64 = 1_000_000;
 /// Of one owner, which is the default limit.
 const OF_OWNER: u32 = 32;
-/// Confirmations that are timed in a turn: few, since they stay as runs that are not recorded.
-const TIMED: u64 = 200;
+/// Confirmations that are timed in a turn, and then removed.
+const TIMED: u64 = 2_000;
 /// Rows of a sweep.
 const SWEEP: u32 = 1_000;
 
 /// A gate on a store, with so many confirmations pending.
 struct Crowd {
+    store: Arc<dyn Store>,
     gate: Gate,
     clock: Arc<TestClock>,
     next: u64,
@@ -34,8 +36,9 @@ impl Crowd {
         let clock = Arc::new(TestClock::new(START));
         // An hour for each token: none is due while they are made.
         let settings = counterfoil::gate::Settings { ttl: 3_600_000, ..settings() };
-        let gate = Gate::new(GateOptions { store, clock: clock.clone(), settings, cache: None }).unwrap();
-        Self { gate, clock, next: 0 }
+        let gate =
+            Gate::new(GateOptions { store: store.clone(), clock: clock.clone(), settings, cache: None }).unwrap();
+        Self { store, gate, clock, next: 0 }
     }
 
     /// Issues so many, and gives their calls and tokens.
@@ -68,6 +71,11 @@ impl Crowd {
         let start = Instant::now();
         self.consume(&issued).await;
         figures.add(&format!("consume, {name}"), start.elapsed(), TIMED);
+        for (_, token) in issued {
+            let key = Sha256::digest(token).into();
+            let row = self.store.load(key).await.unwrap().unwrap();
+            assert!(self.store.remove(key, row.version).await.unwrap());
+        }
     }
 }
 
@@ -107,12 +115,13 @@ fn file(runtime: &Runtime, figures: &mut Figures) {
     many.next = MANY;
     let bytes = std::fs::metadata(&file).unwrap().len() / MANY;
     compare(runtime, figures, "in a file", few, many);
-    figures.note(format!("a pending confirmation in a file takes {bytes} bytes"));
+    figures
+        .note(format!("a pending confirmation in a file takes {bytes} bytes (files in {})", folder.path().display()));
 }
 
 fn compare(runtime: &Runtime, figures: &mut Figures, place: &str, mut few: Crowd, mut many: Crowd) {
     let (one, other) = (format!("a million pending {place}"), format!("a thousand pending {place}"));
-    for turn in 0..=10 * TURNS {
+    for turn in 0..=2 * TURNS {
         // The first turn of each side warms it up.
         let mut warm = Figures::default();
         let figures = if turn == 0 { &mut warm } else { &mut *figures };
@@ -143,7 +152,7 @@ fn multiply(file: &Path, many: u64) {
     let sql = "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n + 1 < ?1)
         INSERT INTO confirmation (key, version, state, owner, approval_id, binding, issued, changed, until, purge_after, body)
         SELECT randomblob(32), version, state, 'name:copy' || (n.n / ?2), 'apr_' || lower(hex(randomblob(12))),
-            randomblob(32), issued, changed, until + 1, purge_after + 1, body
+            randomblob(32), issued, changed, until + n.n, purge_after + n.n, body
         FROM n, (SELECT * FROM confirmation WHERE state = 0 LIMIT 1)";
     let added = connection.execute(sql, params![i64::try_from(many).unwrap(), OF_OWNER]).unwrap();
     assert_eq!(added as u64, many);

@@ -15,7 +15,7 @@ pub struct Node {
 
 impl Node {
     pub fn start() -> Self {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/gate.mjs");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("gate.mjs");
         let told = serde_json::json!({
             "template": TEMPLATE,
             "plan": { "summary": SUMMARY, "preview": PREVIEW, "warnings": [], "precondition": "4.50" },

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 const STARTS: usize = 21;
 
 fn target() -> PathBuf {
-    // This is <target>/<profile>/deps/speed-…
-    std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned()
+    // This is <target>/release/speed.
+    std::env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned()
 }
 
 fn there(path: PathBuf) -> PathBuf {
@@ -82,7 +82,7 @@ impl Server {
 
 fn python() -> Command {
     let mut command = Command::new("python3");
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/null_server.py"));
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("null_server.py"));
     command
 }
 

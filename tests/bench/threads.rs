@@ -32,7 +32,7 @@ fn run(cores: &[CoreId]) -> Duration {
         for (n, core) in cores.iter().enumerate() {
             let (gate, clock, ready) = (component.gate.clone(), component.clock.clone(), &ready);
             scope.spawn(move || {
-                core_affinity::set_for_current(*core);
+                assert!(core_affinity::set_for_current(*core), "this thread cannot be pinned to a core");
                 let owner = format!("name:bench{n}");
                 let mut own = Component { gate, clock, owner, checked: false, alone: false };
                 ready.wait();

@@ -8,8 +8,14 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use wasmtime::Engine;
 use wasmtime::component::Component;
+
+/// How the ending of a file's name begins while it is written.
+const DRAFT: &str = "tmp-";
+/// When a file of such a name is nobody's any more.
+const STALE: Duration = Duration::from_secs(3600);
 
 /// Where compiled components are kept; without a folder each start compiles.
 #[derive(Clone, Debug)]
@@ -119,7 +125,8 @@ fn store(folder: &Path, path: &Path, component: &Component) -> io::Result<()> {
     private(&std::fs::metadata(folder)?)
         .map_err(|()| io::Error::other("the folder belongs to or is writable by others: make it 0700"))?;
     let code = component.serialize().map_err(io::Error::other)?;
-    let unique = format!("tmp-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    sweep(folder);
+    let unique = format!("{DRAFT}{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let draft = path.with_extension(unique);
     #[cfg(target_os = "linux")]
     if nameless(folder, path, &draft, &code).is_ok() {
@@ -133,14 +140,26 @@ fn store(folder: &Path, path: &Path, component: &Component) -> io::Result<()> {
     written
 }
 
+/// Removes what processes that died have left of files that they were writing. Nothing is written for as long as `STALE`.
+fn sweep(folder: &Path) {
+    let draft = |name: &Path| name.extension().and_then(|end| end.to_str()).is_some_and(|end| end.starts_with(DRAFT));
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let old = || entry.metadata().ok()?.modified().ok()?.elapsed().ok().map(|age| age > STALE);
+        if draft(Path::new(&entry.file_name())) && old() == Some(true) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 fn fill(mut file: &std::fs::File, code: &[u8]) -> io::Result<()> {
     file.write_all(code)?;
     // Without this a crash could leave the name on an empty or half-written file.
     file.sync_data()
 }
 
-/// Writes a file that has no name until it is whole: a process that ends in the middle, which a server does when its client
-/// leaves, leaves nothing behind. Not every file system has such files.
+/// Writes a file that has no name until it is whole: a process that ends while it writes, which a server does when its client
+/// leaves, leaves nothing behind. One that ends between the two steps of replacing a file that is there already leaves a
+/// whole draft, which [`sweep`] finds. Not every file system has such files.
 #[cfg(target_os = "linux")]
 fn nameless(folder: &Path, path: &Path, draft: &Path, code: &[u8]) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, OFlags, linkat};
@@ -224,6 +243,21 @@ mod tests {
         assert!(!cache.holds(&engine, EMPTY));
         cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         assert_eq!(files(&folder), [file]);
+    }
+
+    #[test]
+    fn what_a_process_that_died_was_writing_is_removed_when_the_next_one_writes() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("code");
+        std::fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+        let [stale, young, other] = ["a-b.tmp-1-0", "a-b.tmp-2-0", "tmp-notes.txt"].map(|name| folder.join(name));
+        for (path, age) in [(&stale, 2 * STALE), (&young, STALE / 2), (&other, 2 * STALE)] {
+            let file = std::fs::File::create(path).unwrap();
+            file.set_modified(std::time::SystemTime::now() - age).unwrap();
+        }
+        let (engine, cache) = (Engine::default(), CodeCache::new(Some(folder.clone())));
+        cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
+        assert!(!stale.exists() && young.exists() && other.exists(), "{:?}", files(&folder));
     }
 
     #[test]

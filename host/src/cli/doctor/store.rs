@@ -92,10 +92,14 @@ fn look(report: &mut Report, config: &Config, file: &Path, place: &Place) {
         report.wrong(Part::Store, format!("{path} is damaged: {}", escape(what)), remedy);
     }
     if found.unfinished {
-        let what = format!("{path} is too large to be checked within {} s", place.patience.as_secs());
+        let what = if found.uncounted { "counted" } else { "checked" };
+        let what = format!("{path} is too large to be {what} within {} s", place.patience.as_secs());
         report.warning(Part::Store, what, "have more patience: --patience SECONDS");
     } else if found.damage.is_empty() {
         report.ok(Part::Store, format!("{path} is whole, and can be written"));
+    }
+    if found.uncounted {
+        return;
     }
     /// Between machines that share a store, or two readings of a clock.
     const SLACK: u64 = 5_000;

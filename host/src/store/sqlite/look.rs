@@ -17,6 +17,8 @@ pub(crate) struct Look {
     pub(crate) damage: Vec<String>,
     /// The check for damage was not finished in time.
     pub(crate) unfinished: bool,
+    /// The rows could not even be counted in time: of what follows nothing is known.
+    pub(crate) uncounted: bool,
     /// Runs that started, were not recorded, and whose deadline has passed.
     pub(crate) lost: u64,
     /// Runs that started and may still be running.
@@ -47,12 +49,27 @@ pub(crate) fn look(path: &Path, now: u64, patience: Duration) -> Result<Look, Er
             Ok(_) => {}
             Err(e) => return Ok(Err(e)),
         }
-        let mut look = Look::default();
-        counts(&connection, now, &mut look)?;
-        bounded(&connection, patience, |connection| damage(connection, &mut look))?;
-        Ok(Ok(look))
+        Ok(Ok(examine(&connection, now, patience)?))
     };
     read().map_err(|e| schema::failed(path, &e))?
+}
+
+/// Counts, then looks for damage, both within `patience`.
+fn examine(connection: &Connection, now: u64, patience: Duration) -> rusqlite::Result<Look> {
+    let mut look = Look::default();
+    bounded(connection, patience, |connection| match counts(connection, now, &mut look) {
+        Ok(()) => damage(connection, &mut look),
+        Err(e) if interrupted(&e) => {
+            look = Look { uncounted: true, unfinished: true, ..Look::default() };
+            Ok(())
+        }
+        Err(e) => Err(e),
+    })?;
+    Ok(look)
+}
+
+fn interrupted(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
 }
 
 fn counts(connection: &Connection, now: u64, look: &mut Look) -> rusqlite::Result<()> {
@@ -64,7 +81,10 @@ fn counts(connection: &Connection, now: u64, look: &mut Look) -> rusqlite::Resul
     look.lost = number("SELECT count(*) FROM confirmation WHERE state = 1 AND until <= ?1")?;
     look.running = number("SELECT count(*) FROM confirmation WHERE state = 1 AND until > ?1")?;
     look.pending = number("SELECT count(*) FROM confirmation WHERE state = 0 AND until > ?1")?;
-    look.newest = number("SELECT coalesce(max(issued), 0) FROM confirmation WHERE ?1 IS NOT NULL")?;
+    // By state, there is an index whose end has it.
+    let newest = "SELECT coalesce(max((SELECT max(issued) FROM confirmation WHERE state = column1)), 0)
+        FROM (VALUES (0), (1), (2), (3), (4)) WHERE ?1 IS NOT NULL";
+    look.newest = number(newest)?;
     let most = "SELECT owner, count(*) FROM confirmation WHERE state = 0 AND until > ?1
         GROUP BY owner ORDER BY 2 DESC LIMIT 1";
     let mut rows = connection.prepare(most)?;
@@ -85,7 +105,7 @@ fn damage(connection: &Connection, look: &mut Look) -> rusqlite::Result<()> {
                 what => look.damage.push(what.to_owned()),
             },
             Ok(None) => return Ok(()),
-            Err(e) if e.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+            Err(e) if interrupted(&e) => {
                 look.unfinished = true;
                 return Ok(());
             }
@@ -94,7 +114,10 @@ fn damage(connection: &Connection, look: &mut Look) -> rusqlite::Result<()> {
     }
 }
 
-/// Interrupts what takes longer.
+/// How often what goes on after its time is interrupted again.
+const AGAIN: Duration = Duration::from_millis(10);
+
+/// Interrupts what takes longer, and whatever is begun after that: an interruption between two statements is none.
 fn bounded(
     connection: &Connection,
     patience: Duration,
@@ -104,8 +127,10 @@ fn bounded(
     let (done, wait) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            if wait.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            let mut next = patience;
+            while wait.recv_timeout(next) == Err(RecvTimeoutError::Timeout) {
                 interrupt.interrupt();
+                next = AGAIN;
             }
         });
         let result = work(connection);
@@ -129,5 +154,31 @@ mod tests {
         assert_eq!(ended.unwrap_err().sqlite_error_code(), Some(ErrorCode::OperationInterrupted));
         bounded(&connection, Duration::from_secs(60), |connection| connection.query_row("SELECT 1", [], |_| Ok(())))
             .unwrap();
+        // And so is what comes after it.
+        let ended = bounded(&connection, Duration::from_millis(20), |connection| {
+            let _ = connection.query_row(endless, [], |_| Ok(()));
+            connection.query_row(endless, [], |_| Ok(()))
+        });
+        assert_eq!(ended.unwrap_err().sqlite_error_code(), Some(ErrorCode::OperationInterrupted));
+    }
+
+    #[test]
+    fn a_store_with_more_rows_than_can_be_counted_is_left_uncounted() {
+        let connection = Connection::open_in_memory().unwrap();
+        let rows = |last: &str| {
+            let view = format!(
+                "DROP VIEW IF EXISTS confirmation;
+                CREATE VIEW confirmation AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n {last})
+                SELECT 0 AS state, x AS until, x AS issued, 'os:x' AS owner FROM n"
+            );
+            connection.execute_batch(&view).unwrap();
+        };
+        rows("");
+        let found = examine(&connection, 1, Duration::from_millis(20)).unwrap();
+        assert_eq!(found, Look { uncounted: true, unfinished: true, ..Look::default() });
+        rows("LIMIT 5");
+        let found = examine(&connection, 1, Duration::from_secs(60)).unwrap();
+        let most = Some(("os:x".to_owned(), 4));
+        assert_eq!(found, Look { pending: 4, newest: 5, most, ..Look::default() });
     }
 }

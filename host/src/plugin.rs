@@ -102,6 +102,12 @@ impl Plugin {
         load::plugin(sandbox, bytes, options, &place, Some(path)).await
     }
 
+    /// The bytes of a plug-in's file, read as [`Plugin::load`] does; the error says what is wrong with it.
+    #[cfg(feature = "program")]
+    pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+        load::bytes(path)
+    }
+
     /// As [`Plugin::load`], for a component that is already in memory; `place` names it in errors.
     ///
     /// # Errors

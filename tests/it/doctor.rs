@@ -40,7 +40,7 @@ fn mode(path: PathBuf, mode: u32) {
 
 /// Holds a folder to what was in it.
 #[track_caller]
-fn unchanged(folder: &Path, before: &BTreeMap<PathBuf, (u32, i64, Vec<u8>)>) {
+pub(super) fn unchanged(folder: &Path, before: &BTreeMap<PathBuf, (u32, i64, Vec<u8>)>) {
     let after = everything(folder);
     let other = |path: &&PathBuf| before.get(*path) != after.get(*path);
     let changed: BTreeSet<_> = before.keys().chain(after.keys()).filter(other).collect();
@@ -48,7 +48,7 @@ fn unchanged(folder: &Path, before: &BTreeMap<PathBuf, (u32, i64, Vec<u8>)>) {
 }
 
 /// Everything in a folder: names, modes, times of change and contents.
-fn everything(folder: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
+pub(super) fn everything(folder: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
     let mut all = BTreeMap::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(dir) = waiting.pop() {

@@ -1,9 +1,11 @@
 //! `counterfoil install` on real files: what is written, what is left, and what is refused.
 
+use super::doctor::{everything, unchanged};
 use counterfoil_tests::program::{Folder, Ran};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -85,9 +87,8 @@ fn what_is_installed_for_each_client_starts_the_server_and_lists_the_tools() {
         ("windsurf", "home/.codeium/windsurf/mcp_config.json", "mcpServers"),
         ("zed", "home/.config/zed/settings.json", "context_servers"),
     ] {
-        if cfg!(target_os = "macos") && file.contains(".config/C") {
-            continue; // there in `Library/Application Support`
-        }
+        let applications = if cfg!(target_os = "macos") { "Library/Application Support/C" } else { ".config/C" };
+        let file = &file.replace(".config/C", applications);
         folder.run(&["install", "--client", client, "--yes"]).gave(0, &["wrote", "+++"]);
         let written: Value = serde_json::from_str(&read(folder.path(file))).unwrap();
         let entry = &written[servers]["counterfoil"];
@@ -119,6 +120,95 @@ fn without_consent_nothing_is_written() {
     // Where the client's folder is not there either, it is not made.
     folder.run(&["install", "--client", "kiro"]).gave(2, &["will be made"]);
     assert!(!folder.path("home/.kiro").exists());
+}
+
+#[test]
+fn what_only_shows_changes_nothing_at_all() {
+    let folder = Folder::ready();
+    let before = everything(&folder.path(""));
+    for arguments in [&["--client", "kiro", "--dry-run"][..], &["--client", "codex", "--print"], &["--list"]] {
+        let mut command = folder.command(&[&["install"], arguments].concat());
+        let output = command.env("XDG_CACHE_HOME", folder.path("cache")).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        unchanged(&folder.path(""), &before);
+    }
+    // With compiled code at hand it is as little.
+    let cached = |arguments: &[&str]| {
+        let mut command = folder.command(arguments);
+        assert!(command.env("XDG_CACHE_HOME", folder.path("cache")).output().unwrap().status.success());
+    };
+    cached(&["tools"]);
+    let before = everything(&folder.path(""));
+    cached(&["install", "--client", "kiro", "--dry-run"]);
+    unchanged(&folder.path(""), &before);
+}
+
+#[test]
+fn a_server_that_is_switched_off_is_not_called_ready() {
+    for (client, file, key) in [
+        ("cursor", CURSOR, "\"disabled\": true, \"command\""),
+        ("zed", "home/.config/zed/settings.json", "\"enabled\": false, \"command\""),
+    ] {
+        let folder = Folder::ready();
+        folder.run(&["install", "--client", client, "--yes"]).gave(0, &["wrote"]);
+        let ran = folder.run(&["install", "--client", client]);
+        assert!(ran.code == 0 && !ran.err.contains("switched off"), "{ran:?}");
+        folder.write(file, &read(folder.path(file)).replace("\"command\"", key));
+        folder.run(&["install", "--client", client]).gave(0, &["nothing to change", "switched off", "switch it on"]);
+        folder.run(&["config", "init", "second"]).gave(0, &[]);
+        let other = ["--config", "second/counterfoil.toml", "install", "--client", client, "--yes"];
+        folder.run(&other).gave(0, &["wrote", "switched off"]);
+    }
+    let folder = Folder::ready();
+    folder.run(&["install", "--client", "codex", "--yes"]).gave(0, &["wrote"]);
+    let text = read(folder.path("home/.codex/config.toml"));
+    folder.write("home/.codex/config.toml", &format!("{text}enabled = false\n"));
+    folder.run(&["install", "--client", "codex"]).gave(0, &["nothing to change", "switched off"]);
+}
+
+#[test]
+fn a_new_file_is_not_put_where_everybody_can_write() {
+    let folder = Folder::ready();
+    let install = ["install", "--client", "cursor", "--yes"];
+    std::fs::create_dir(folder.path("home/.cursor")).unwrap();
+    mode(folder.path("home/.cursor"), 0o777);
+    folder.run(&install).gave(2, &["everybody can replace it", "chmod o-w", ".cursor"]);
+    assert!(names(&folder).is_empty());
+    std::fs::remove_dir(folder.path("home/.cursor")).unwrap();
+    mode(folder.path("home"), 0o777);
+    folder.run(&install).gave(2, &["everybody can replace it", "chmod o-w", "home"]);
+    assert!(!folder.path("home/.cursor").exists());
+    mode(folder.path("home"), 0o755);
+    folder.run(&install).gave(0, &["wrote"]);
+}
+
+/// Root may read everywhere: the program runs as somebody else then, who owns all of the folder.
+#[test]
+fn what_is_written_and_perhaps_not_on_disk_is_not_called_unchanged() {
+    const NOBODY: u32 = 65534;
+    let folder = with_cursor("{}");
+    std::fs::copy(counterfoil_tests::program::program(), folder.path("program")).unwrap();
+    let root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    if root {
+        for path in everything(&folder.path("")).into_keys().chain([folder.path("")]) {
+            std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+    }
+    // Files can be put into it; it cannot be opened, and so nobody can wait until its names are on disk.
+    mode(folder.path("home/.cursor"), 0o300);
+    let mut command = Command::new(folder.path("program"));
+    command.args(["install", "--client", "cursor", "--yes"]).current_dir(folder.path("work")).env_clear();
+    command.env("HOME", folder.path("home")).env("XDG_CACHE_HOME", folder.path("cache"));
+    if root {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let output = command.output().unwrap();
+    mode(folder.path("home/.cursor"), 0o700);
+    let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
+    assert!(read(folder.path(CURSOR)).contains("counterfoil.toml"), "{said}");
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("perhaps not yet on disk") && said.contains("counterfoil-backup-1"), "{said}");
+    assert!(!said.contains("nothing was changed"), "{said}");
 }
 
 /// Runs the program on a terminal, where somebody types an answer.
@@ -280,6 +370,16 @@ fn what_clients_would_take_for_a_variable_is_refused() {
     let ran = folder.run(&["--config", "$HOME/counterfoil.toml", "install", "--client", "gemini-cli", "--yes"]);
     ran.gave(2, &["$", "variable"]);
     assert!(!folder.path("home/.gemini").exists());
+
+    let folder = Folder::ready();
+    for state in ["$x", "a\nb", "\u{1b}[2J"] {
+        let mut command = folder.command(&["install", "--client", "gemini-cli", "--yes"]);
+        let output = command.env("XDG_STATE_HOME", folder.path(state)).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("variable") || said.contains("plain name"), "{said}");
+        assert!(!folder.path("home/.gemini").exists());
+    }
 }
 
 #[test]

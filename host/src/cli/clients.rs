@@ -6,8 +6,8 @@ mod file;
 mod json;
 mod toml;
 
-pub(super) use entry::Entry;
-pub(super) use file::{Source, restore};
+pub(super) use entry::{STATE, ServerEntry};
+pub(super) use file::{Source, Written, restore};
 
 use crate::config::ClientFolders;
 use std::fmt;
@@ -45,6 +45,10 @@ enum Fixed {
     /// Every tool.
     All,
 }
+
+/// Clients that also name in lists which servers they start: those that they do not, and, where there is such a list, the
+/// only ones that they do.
+const LISTS: &[(&str, [&str; 2], [&str; 2])] = &[("gemini-cli", ["mcp", "excluded"], ["mcp", "allowed"])];
 
 const STDIO: &[(&str, Fixed)] = &[("type", Fixed::Text("stdio"))];
 const RESTART: &str = "quit it and start it again";
@@ -158,12 +162,12 @@ impl Client {
     }
 
     /// A file that has the entry and nothing else: what can be pasted by hand.
-    pub(super) fn snippet(&self, name: &str, entry: &Entry) -> Result<String, Fault> {
+    pub(super) fn snippet(&self, name: &str, entry: &ServerEntry) -> Result<String, Fault> {
         self.put("", name, entry)
     }
 
     /// The text with the entry, everything else as it was. The same text where it has the entry already.
-    pub(super) fn put(&self, text: &str, name: &str, entry: &Entry) -> Result<String, Fault> {
+    pub(super) fn put(&self, text: &str, name: &str, entry: &ServerEntry) -> Result<String, Fault> {
         if self.get(text, name)?.is_some_and(|found| found.is(entry)) && self.fixed_hold(text, name)? {
             return Ok(text.to_owned());
         }
@@ -182,8 +186,11 @@ impl Client {
     }
 
     /// The entry of that name.
-    pub(super) fn get(&self, text: &str, name: &str) -> Result<Option<Entry>, Fault> {
-        Ok(self.value(text, name)?.map(|value| Entry::of(&value)))
+    pub(super) fn get(&self, text: &str, name: &str) -> Result<Option<ServerEntry>, Fault> {
+        let Some(value) = self.value(text, name)? else { return Ok(None) };
+        let mut entry = ServerEntry::of(&value);
+        entry.disabled |= self.left_out(text, name);
+        Ok(Some(entry))
     }
 
     /// The names of all servers.
@@ -192,6 +199,14 @@ impl Client {
             Form::Json(servers, _) => json::names(text, servers),
             Form::Toml(servers) => toml::names(text, servers),
         }
+    }
+
+    /// Whether the client does not start a server of that name, whatever its entry says.
+    fn left_out(&self, text: &str, name: &str) -> bool {
+        let lists = LISTS.iter().filter(|(client, ..)| *client == self.name);
+        lists.into_iter().any(|(_, excluded, allowed)| {
+            json::listed(text, *excluded, name) == Some(true) || json::listed(text, *allowed, name) == Some(false)
+        })
     }
 
     fn value(&self, text: &str, name: &str) -> Result<Option<serde_json::Value>, Fault> {

@@ -6,7 +6,8 @@ mod offers;
 mod pdf;
 mod stage;
 
-use super::{exit, wait::wait};
+use super::exit;
+use super::wait::{KEPT, wait};
 use crate::config::Dirs;
 use crate::gate::{Gate, GateOptions, Settings, SystemClock};
 use crate::plugin::{Access, DirGrant, Plugin, PluginOptions, Sandbox, SandboxOptions};
@@ -38,7 +39,7 @@ pub(super) async fn run(_: Args) -> anyhow::Result<u8> {
     pdf::prepare(&directory("pdf"))?;
 
     let base = place.path().to_owned();
-    let made = wait("compiling the gate and three plug-ins".to_owned(), async move { Workshop::new(base).await });
+    let made = wait(format!("compiling the gate and three plug-ins{KEPT}"), async move { Workshop::new(base).await });
     let workshop = made.await??;
     let host = workshop.host().build().await?;
     let mut stage = Stage::new()?;

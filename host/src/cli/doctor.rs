@@ -20,8 +20,9 @@ use std::time::Duration;
 #[command(after_help = "\
 Looks at the program, the machine, the configuration, each plug-in, the store, the cache of compiled code and the clients
 that `counterfoil install` knows; starts the server with each command that it finds in your own clients' files, as the
-client would, and asks it for its tools. Changes nothing; like every start, that of the server closes the store's file to
-others and sweeps from it what is due.
+client would, and asks it for its tools. Repairs nothing; like every start, that of the server closes the store's file to
+others and sweeps from it what is due. What a start would make is made in a folder that is gone afterwards, for which
+XDG_CACHE_HOME, and XDG_STATE_HOME where there is no store yet, are set for that server.
 
 Exit codes: 0 nothing is wrong, 2 the configuration is wrong, 1 anything else is.")]
 pub(super) struct Args {

@@ -1,7 +1,7 @@
 //! `install --client NAME`: puts the server into a client's own configuration. Writes nothing that was not shown first,
 //! nothing while the server's configuration is not in order, and nothing to a file that it cannot read whole.
 
-use super::clients::{CLIENTS, Client, Entry, Source, restore};
+use super::clients::{CLIENTS, Client, STATE, ServerEntry, Source, Written, restore};
 use super::print::{Table, bold, line, note, out};
 use super::{Usage, exit, open};
 use crate::config::{ClientFolders, Config, Dirs, StoreConfig, state_home};
@@ -67,7 +67,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     let Some(client) = args.client.as_deref().and_then(Client::named).filter(|_| !args.list) else {
         return list(&folders, &args.name);
     };
-    let entry = if args.remove { None } else { Some(entry(&checked(config).await?)?) };
+    let entry = if args.remove { None } else { Some(entry(&checked(&args, config).await?)?) };
     if let (true, Some(entry)) = (args.print, &entry) {
         out(&client.snippet(&args.name, entry).map_err(|fault| anyhow::anyhow!("{fault}"))?)?;
         return Ok(exit::OK);
@@ -83,12 +83,25 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         None => client.remove(&source.text, &args.name),
     };
     let changed = changed.map_err(|fault| Usage(format!("{shown}:{fault}; the file was left as it is")))?;
+    let off = match &changed {
+        Some(text) if entry.is_some() => {
+            client.get(text, &args.name).is_ok_and(|entry| entry.is_some_and(|e| e.disabled))
+        }
+        _ => false,
+    };
+    let off = off.then(|| format!("the server {:?} is switched off in {shown}: switch it on in the client", args.name));
     let Some(changed) = changed.filter(|changed| *changed != source.text) else {
         let has = if args.remove { "has no server" } else { "has this very entry under the name" };
         line(&format!("nothing to change: {shown} {has} {:?}", args.name))?;
+        if let Some(off) = &off {
+            note(off);
+        }
         return Ok(exit::OK);
     };
     show(&source, &shown, &changed)?;
+    if let Some(off) = &off {
+        note(off);
+    }
     if source.open_to_group() {
         note(&format!("{shown} can be written by its group: whoever is in it decides what {} starts", client.title));
     }
@@ -107,8 +120,12 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         note("nothing was written");
         return Ok(exit::OTHER);
     }
-    let backup = source.write(&changed, args.project).map_err(anyhow::Error::msg)?;
+    let Written { backup, unsettled } = source.write(&changed, args.project).map_err(anyhow::Error::msg)?;
     line(&format!("\nwrote {}", bold(&shown)))?;
+    if let Some(e) = unsettled {
+        let kept = backup.as_ref().map(|backup| format!("; backup at {}", escape(&backup.display().to_string())));
+        note(&format!("it is written, perhaps not yet on disk ({e}){}", kept.unwrap_or_default()));
+    }
     if let Some(backup) = backup {
         line(&format!("to undo it: {}", escape(&restore(&backup, &source.path))))?;
     }
@@ -119,10 +136,14 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     Ok(exit::OK)
 }
 
-/// The configuration, once everything in it has been loaded as `serve` would: what does not start is not installed.
-async fn checked(given: Option<&Path>) -> anyhow::Result<Config> {
+/// The configuration, once everything in it has been loaded as `serve` would: what does not start is not installed. Where
+/// nothing is to be written, the store is left out, and so is the cache unless it has all of it.
+async fn checked(args: &Args, given: Option<&Path>) -> anyhow::Result<Config> {
     let config = open::load(given)?;
-    let host = open::open(&config).await?;
+    let host = match args.print || args.dry_run {
+        true => open::looking(&config).await?,
+        false => open::open(&config).await?,
+    };
     if host.tools().is_empty() {
         note("this configuration has no tool yet: add a plug-in under [plugins.NAME]");
     }
@@ -130,19 +151,19 @@ async fn checked(given: Option<&Path>) -> anyhow::Result<Config> {
 }
 
 /// How a client starts the server. Every path is absolute: nobody knows where a client runs.
-pub(super) fn entry(config: &Config) -> anyhow::Result<Entry> {
+pub(super) fn entry(config: &Config) -> anyhow::Result<ServerEntry> {
     let program = std::env::current_exe().context("the path of this program is not known")?;
     if !program.is_file() {
         return Err(Usage(format!("this program's file is gone: {}", program.display())).into());
     }
     let file = std::path::absolute(config.places.file())?;
     let args = ["serve", "--config"].map(str::to_owned).into_iter().chain([plain(&file)?]).collect();
-    let mut entry = Entry { command: plain(&program)?, args, ..Entry::default() };
+    let mut entry = ServerEntry { command: plain(&program)?, args, ..ServerEntry::default() };
     // Where the default store is, for this user's shell: a client that was started from a menu does not know it.
     if let (StoreConfig::Sqlite(store), Ok(dirs), Some(state)) = (&config.store, Dirs::of_user(), state_home())
         && store.starts_with(dirs.state)
     {
-        entry.env.insert("XDG_STATE_HOME".to_owned(), state);
+        entry.env.insert(STATE.to_owned(), plain(&state)?);
     }
     Ok(entry)
 }

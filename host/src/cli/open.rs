@@ -1,7 +1,8 @@
 //! From a configuration to a host, the same way for every verb. What the gate or a plug-in finds wrong gets the line of
 //! the configuration that it is about.
 
-use super::wait::{wait, wait_for};
+use super::wait::{KEPT, wait, wait_for};
+use crate::cache::Held;
 use crate::config::{Admitted, Config, PluginConfig, Raise, StoreConfig};
 use crate::gate::{Gate, GateError, GateOptions, Settings, SystemClock};
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions};
@@ -9,7 +10,7 @@ use crate::store::{MemoryStore, SqliteStore, Store};
 use crate::tool::Declaration;
 use crate::{Error, ErrorKind, Host};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -57,7 +58,7 @@ fn load_gate(config: &Config, store: Arc<dyn Store>) -> JoinHandle<Result<Gate, 
 }
 
 async fn loaded_gate(config: &Config, loading: JoinHandle<Result<Gate, Error>>) -> anyhow::Result<Gate> {
-    let gate = wait_for("compiling the gate".into(), loading).await?;
+    let gate = wait_for(compiling(config, "the gate"), loading).await?;
     Ok(gate.map_err(|e| if e.kind() == ErrorKind::Config { setting(config, &e) } else { e })?)
 }
 
@@ -75,6 +76,32 @@ fn setting(config: &Config, error: &Error) -> Error {
 /// Everything: gate, plug-ins, levels.
 pub(super) async fn open(config: &Config) -> anyhow::Result<Host> {
     host(config, store(config)?).await
+}
+
+/// The same, with nothing written: no store is opened or made, and compiled code is taken from the cache as long as all of it
+/// is there.
+pub(super) async fn looking(config: &Config) -> anyhow::Result<Host> {
+    let sandbox = Sandbox::new(SandboxOptions { cache: None })?;
+    let all = |folder: &PathBuf| {
+        compiled(folder, Some(&sandbox), &config.plugins).iter().all(|(_, held)| *held == Held::Usable)
+    };
+    let cache = config.cache.clone().filter(all);
+    // The next one needs the room.
+    drop(sandbox);
+    let config = Config { store: StoreConfig::Memory, cache, ..config.clone() };
+    host(&config, store(&config)?).await
+}
+
+/// How a folder keeps the compiled code of the gate and of each plug-in, by their names. A plug-in that cannot be read is left
+/// out: why is said where it is loaded.
+pub(super) fn compiled(folder: &Path, sandbox: Option<&Sandbox>, plugins: &[PluginConfig]) -> Vec<(String, Held)> {
+    let mut all = vec![("the gate".to_owned(), Gate::held(folder))];
+    for (sandbox, part) in sandbox.into_iter().flat_map(|sandbox| plugins.iter().map(move |part| (sandbox, part))) {
+        if let Ok(bytes) = Plugin::bytes(&part.source) {
+            all.push((part.name.clone(), sandbox.held(folder, &bytes)));
+        }
+    }
+    all
 }
 
 /// The same, over a store that is open. All parts are loaded at once; what is wrong with them is told in their order.
@@ -139,8 +166,8 @@ fn load_plugins(config: &Config, sandbox: &Arc<Sandbox>) -> Vec<Loading> {
     config.plugins.iter().map(load).collect()
 }
 
-fn compiling(part: &PluginConfig) -> String {
-    format!("compiling plug-in {}", part.name)
+fn compiling(config: &Config, what: &str) -> String {
+    format!("compiling {what}{}", if config.cache.is_some() { KEPT } else { "" })
 }
 
 async fn plugin(
@@ -150,7 +177,7 @@ async fn plugin(
     sandbox: &Arc<Sandbox>,
     admitted: &mut Admitted,
 ) -> anyhow::Result<(Plugin, Vec<Raise>)> {
-    match wait_for(compiling(part), loading).await? {
+    match wait_for(compiling(config, &format!("plug-in {}", part.name)), loading).await? {
         Ok(plugin) => {
             let mut after = admitted.clone();
             match config.admit(part, &own_names(&plugin, &part.options), &mut after) {
@@ -175,7 +202,9 @@ async fn explain(
     error: Error,
 ) -> anyhow::Result<Error> {
     let (sandbox, source, options) = (Arc::clone(sandbox), part.source.clone(), PluginOptions::new(&part.name));
-    let bare = wait(compiling(part), async move { Plugin::load(&sandbox, &source, options).await });
+    let bare = wait(compiling(config, &format!("plug-in {}", part.name)), async move {
+        Plugin::load(&sandbox, &source, options).await
+    });
     if let Ok(plugin) = bare.await?
         && let Err(better) = config.admit(part, plugin.tools(), &mut admitted.clone())
     {

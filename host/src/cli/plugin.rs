@@ -5,7 +5,7 @@ mod markdown;
 use super::exit;
 use super::print::{Table, bold, inset, line, out};
 use super::tools::what_happens;
-use super::wait::wait;
+use super::wait::{KEPT, wait};
 use crate::config::Dirs;
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions};
 use crate::text;
@@ -35,7 +35,7 @@ pub(super) async fn run(verb: Verb) -> anyhow::Result<u8> {
     let sandbox = Sandbox::new(SandboxOptions { cache: Dirs::of_user().ok().map(|dirs| dirs.cache) })?;
     let shown = text::escape(&file.display().to_string()).into_owned();
     let load = async move { Plugin::load(&sandbox, &file, PluginOptions::new("inspected")).await };
-    let plugin = wait(format!("compiling {shown}"), load).await??;
+    let plugin = wait(format!("compiling {shown}{KEPT}"), load).await??;
     if markdown {
         out(&markdown::page(plugin.tools()))?;
         return Ok(exit::OK);

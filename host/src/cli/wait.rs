@@ -7,6 +7,9 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
+/// Said of compiling, where the cache keeps what comes of it.
+pub(super) const KEPT: &str = "; this is done once and kept";
+
 /// Nothing is shown of what is done by then.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -25,7 +28,7 @@ pub(super) async fn wait_for<T>(message: String, mut work: JoinHandle<T>) -> any
         return Ok(done?);
     }
     if !std::io::stderr().is_terminal() {
-        note(&format!("{message}; this is done once and kept"));
+        note(&message);
         return Ok(work.await?);
     }
     // Whoever no longer waits leaves no trace of it on the screen.

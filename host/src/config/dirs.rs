@@ -2,7 +2,7 @@
 
 use crate::{Error, ErrorKind, Owner};
 use etcetera::BaseStrategy;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The name of the configuration file where none is given.
 pub const FILE_NAME: &str = "counterfoil.toml";
@@ -77,8 +77,8 @@ impl ClientFolders {
 }
 
 /// `XDG_STATE_HOME`, where it is set: a program that a client starts does not get it from there.
-pub fn state_home() -> Option<String> {
-    std::env::var("XDG_STATE_HOME").ok().filter(|dir| Path::new(dir).is_absolute())
+pub fn state_home() -> Option<PathBuf> {
+    std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
 
 fn no_home(e: etcetera::HomeDirError) -> Error {

@@ -35,20 +35,30 @@ pub(super) fn bad(name: &str, place: &str, what: impl std::fmt::Display) -> Erro
     Error::new(ErrorKind::Plugin, format!("plug-in {name} ({place}): {what}"))
 }
 
-/// The bytes of a regular file.
+/// As [`bytes`], away from what must not block.
 pub(super) async fn read(path: PathBuf) -> Result<Vec<u8>, String> {
-    blocking(move || {
-        let not_blocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
-        let file = std::fs::OpenOptions::new().read(true).custom_flags(not_blocking).open(&path);
-        let file = file.map_err(|error| format!("cannot be read: {error}"))?;
-        if !file.metadata().is_ok_and(|found| found.is_file()) {
-            return Err("is not a file".into());
-        }
-        let mut bytes = Vec::new();
-        file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
-        Ok(bytes)
-    })
-    .await
+    blocking(move || bytes(&path)).await
+}
+
+/// The bytes of a regular file, where it is not longer than a plug-in can be.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+    let not_blocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(not_blocking).open(path).map_err(unreadable)?;
+    let found = file.metadata().map_err(unreadable)?;
+    if !found.is_file() {
+        return Err("is not a file".into());
+    }
+    fits(found.len())?;
+    let mut bytes = Vec::new();
+    // It may be growing.
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    fits(bytes.len() as u64)?;
+    Ok(bytes)
+}
+
+fn fits(length: u64) -> Result<(), String> {
+    if length > MAX_FILE { Err(format!("has more than {} MiB", MAX_FILE >> 20)) } else { Ok(()) }
 }
 
 pub(super) async fn plugin(
@@ -103,9 +113,7 @@ pub(super) async fn plugin(
 fn kind(bytes: &[u8]) -> Result<(), String> {
     const WASM: &[u8] = b"\0asm";
     const BUILD: &str = "build one with: cargo build --release --target wasm32-wasip2";
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(format!("has more than {} MiB", MAX_FILE >> 20));
-    }
+    fits(bytes.len() as u64)?;
     if bytes.is_empty() {
         return Err("is empty".into());
     }
@@ -168,5 +176,24 @@ pub(super) fn not_started(error: &wasmtime::Error) -> String {
     match causes.split_once("failed to convert function to given type: ") {
         Some((_, what)) => format!("exports {TOOLS} with functions of other types: {what}"),
         None => format!("could not be started: {causes}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_too_long_or_none_is_not_read() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.wasm");
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(MAX_FILE + 1).unwrap();
+        assert_eq!(bytes(&path), Err("has more than 256 MiB".to_owned()));
+        file.set_len(3).unwrap();
+        assert_eq!(bytes(&path), Ok(vec![0; 3]));
+        assert_eq!(bytes(place.path()), Err("is not a file".to_owned()));
     }
 }

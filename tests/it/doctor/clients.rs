@@ -136,4 +136,67 @@ fn a_store_that_the_shell_does_not_share_is_pointed_out() {
     // Whoever closes the store last puts away what SQLite had beside it.
     doctor(None);
     unchanged(&folder.path("home"), &before);
+
+    // What it says to do ends it, from either side, and leaves the user's own variables.
+    let install = |state: Option<&str>, words: &str| {
+        let mut command = folder.command(&["install", "--client", "cursor", "--yes"]);
+        command.envs(state.map(|state| ("XDG_STATE_HOME", folder.path(state))));
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && said.contains(words), "{said}");
+    };
+    install(Some("elsewhere"), "wrote");
+    assert!(!doctor(Some("elsewhere")).contains("this shell finds another"));
+    assert!(doctor(None).contains("this shell finds another"));
+    let own = std::fs::read_to_string(folder.path(CURSOR)).unwrap();
+    folder.write(CURSOR, &own.replace("\"env\": {", "\"env\": { \"MINE\": \"1\","));
+    install(None, "wrote");
+    let written = std::fs::read_to_string(folder.path(CURSOR)).unwrap();
+    assert!(written.contains("MINE") && !written.contains("XDG_STATE_HOME"), "{written}");
+    assert!(!doctor(None).contains("this shell finds another"));
+    install(None, "nothing to change");
+}
+
+#[test]
+fn a_configuration_without_a_whole_path_is_looked_for_where_the_server_is_started() {
+    let folder = ready();
+    let config = std::fs::read_to_string(folder.path("work/counterfoil.toml")).unwrap();
+    let config = config.replace("state.db", "not-yet.db").replace("\"files.wasm\"", "\"../work/files.wasm\"");
+    let config = config.replace("\"workspace\"", "\"../work/workspace\"");
+    let starts = |args: &[&str]| {
+        let entry = json!({"command": counterfoil_tests::program::program(), "args": args});
+        folder.write(CURSOR, &json!({"mcpServers": {"counterfoil": entry}}).to_string());
+    };
+    // The home is where it is started, and what is there decides which store a start would make.
+    for (file, args) in [
+        ("home/mine.toml", &["serve", "--config", "mine.toml"][..]),
+        ("home/counterfoil.toml", &["serve"]),
+        ("home/.config/counterfoil/counterfoil.toml", &["serve"]),
+    ] {
+        std::fs::create_dir_all(folder.path(file).parent().unwrap()).unwrap();
+        let up = "../".repeat(file.matches('/').count() - 1);
+        folder.write(file, &config.replace("../work", &format!("{up}../work")));
+        starts(args);
+        let before = everything(&folder.path("home"));
+        let ran = says(&folder, 0, &["was not started"]);
+        row(&ran, &["warning", "server", "not-yet.db"]);
+        unchanged(&folder.path("home"), &before);
+        std::fs::remove_file(folder.path(file)).unwrap();
+    }
+}
+
+#[test]
+fn a_server_that_its_client_leaves_out_by_a_list_is_pointed_out() {
+    const GEMINI: &str = "home/.gemini/settings.json";
+    let folder = ready();
+    folder.run(&["install", "--client", "gemini-cli", "--yes"]).gave(0, &["wrote"]);
+    let text = std::fs::read_to_string(folder.path(GEMINI)).unwrap();
+    row(&says(&folder, 0, &[]), &["ok", "client", "Gemini CLI", "starts this program"]);
+    for list in ["\"excluded\": [\"counterfoil\"]", "\"allowed\": [\"other\"]"] {
+        folder.write(GEMINI, &text.replacen('{', &format!("{{ \"mcp\": {{ {list} }},"), 1));
+        row(&says(&folder, 0, &[]), &["warning", "client", "Gemini CLI", "switched off"]);
+        folder.run(&["install", "--client", "gemini-cli"]).gave(0, &["nothing to change", "switched off"]);
+    }
+    folder.write(GEMINI, &text.replacen('{', "{ \"mcp\": { \"allowed\": [\"counterfoil\"] },", 1));
+    row(&says(&folder, 0, &[]), &["ok", "client", "Gemini CLI", "starts this program"]);
 }

@@ -3,9 +3,12 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// Where a server's default store is: the one variable that an entry of ours has or has not.
+pub(in crate::cli) const STATE: &str = "XDG_STATE_HOME";
+
 /// One server, as far as a client needs it to start one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::cli) struct Entry {
+pub(in crate::cli) struct ServerEntry {
     /// The program; empty where the entry starts none, such as that of a server on the network.
     pub(in crate::cli) command: String,
     /// Its arguments.
@@ -16,7 +19,7 @@ pub(in crate::cli) struct Entry {
     pub(in crate::cli) disabled: bool,
 }
 
-impl Entry {
+impl ServerEntry {
     /// The entry that a client would read. What is of another type than it must be is taken for missing.
     pub(super) fn of(value: &Value) -> Self {
         let texts = |key: &str| value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -30,10 +33,12 @@ impl Entry {
         }
     }
 
-    /// Whether a client would start the same with this entry: it may set more variables.
+    /// Whether a client would start the same with this entry: it may set more variables, except the one that decides which
+    /// store is used.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.command == other.command
             && self.args == other.args
+            && self.env.get(STATE) == other.env.get(STATE)
             && other.env.iter().all(|(name, value)| self.env.get(name) == Some(value))
     }
 

@@ -25,6 +25,14 @@ pub(in crate::cli) struct Source {
     marked: bool,
 }
 
+/// What became of a file that was written.
+pub(in crate::cli) struct Written {
+    /// What was there before.
+    pub(in crate::cli) backup: Option<PathBuf>,
+    /// Why nobody knows whether a loss of power would undo it.
+    pub(in crate::cli) unsettled: Option<String>,
+}
+
 const MARK: &str = "\u{feff}";
 
 impl Source {
@@ -60,9 +68,14 @@ impl Source {
         self.found.is_some()
     }
 
-    /// Who else decides what is in the file, as far as that must not be. Others than its group: refused.
+    /// Who else decides what is in the file, as far as that must not be. Others than its group: refused. Of a file that is
+    /// not there yet: who else can put one, or a folder on the way to it, in its place.
     pub(in crate::cli) fn open_to_others(&self) -> Option<String> {
-        let (_, found) = self.found.as_ref()?;
+        let Some((_, found)) = self.found.as_ref() else {
+            let first = self.target.ancestors().take_while(|path| path.symlink_metadata().is_err()).last();
+            let first = first.unwrap_or(&self.target);
+            return guard::replaceable(first).map(|what| about(first, &what));
+        };
         let group_only = found.mode() & 0o022 == 0o020 && found.uid() == rustix::process::geteuid().as_raw();
         if let Some(what) = guard::open_to_others(found).filter(|_| !group_only) {
             let remedy = guard::remedy(&self.path, found);
@@ -86,12 +99,11 @@ impl Source {
         self.target.parent().filter(|folder| !folder.is_dir())
     }
 
-    /// Puts `text` in the file's place, whole, and returns the backup of what was there. `shared`: a new file is for others
-    /// to read as well.
+    /// Puts `text` in the file's place, whole. `shared`: a new file is for others to read as well.
     ///
     /// # Errors
-    /// Nothing was changed, beyond a backup that may have been made.
-    pub(in crate::cli) fn write(&self, text: &str, shared: bool) -> Result<Option<PathBuf>, String> {
+    /// Nothing was changed, beyond a backup or a folder that may have been made.
+    pub(in crate::cli) fn write(&self, text: &str, shared: bool) -> Result<Written, String> {
         let failed = |path: &Path, e: io::Error| about(path, &format!("cannot be written: {e}; nothing was changed"));
         let folder = self.target.parent().unwrap_or(Path::new("/"));
         let name = self.target.file_name().unwrap_or_default();
@@ -120,13 +132,15 @@ impl Source {
             let backup = self.found.as_ref().map(|found| back_up(folder, name, found)).transpose()?;
             self.unchanged()?;
             fs::rename(&draft, &self.target)?;
-            File::open(folder)?.sync_all()?;
             Ok(backup)
         };
-        place().map_err(|e| {
+        let backup = place().map_err(|e| {
             let _ = fs::remove_file(&draft);
             failed(&self.path, e)
-        })
+        })?;
+        // From here on the file is another one, whatever happens.
+        let unsettled = File::open(folder).and_then(|folder| folder.sync_all()).err().map(|e| e.to_string());
+        Ok(Written { backup, unsettled })
     }
 
     /// The client may have written its file while somebody read what would change.

@@ -1,6 +1,7 @@
 //! Entries in JSON, with or without comments. Whatever does not belong to the entry stays as it was, byte for byte.
 
-use super::{Entry, Fault, Fixed};
+use super::entry::STATE;
+use super::{Fault, Fixed, ServerEntry};
 use jsonc_parser::ast::{ObjectProp, Value as Ast};
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
@@ -36,7 +37,7 @@ pub(super) fn put(
     text: &str,
     servers: &str,
     name: &str,
-    entry: &Entry,
+    entry: &ServerEntry,
     fixed: &[(&str, Fixed)],
 ) -> Result<String, Fault> {
     let found = look(text, servers, name)?;
@@ -110,7 +111,7 @@ fn member<'a, 'b>(
     Ok(first)
 }
 
-fn members(entry: &Entry, fixed: &[(&str, Fixed)]) -> Vec<(String, CstInputValue)> {
+fn members(entry: &ServerEntry, fixed: &[(&str, Fixed)]) -> Vec<(String, CstInputValue)> {
     let text = |text: &str| CstInputValue::String(text.to_owned());
     let mut members = Vec::new();
     for (key, value) in fixed {
@@ -133,7 +134,7 @@ fn members(entry: &Entry, fixed: &[(&str, Fixed)]) -> Vec<(String, CstInputValue
 }
 
 /// Sets what an entry consists of and leaves its other members.
-fn set(object: &CstObject, entry: &Entry, fixed: &[(&str, Fixed)]) {
+fn set(object: &CstObject, entry: &ServerEntry, fixed: &[(&str, Fixed)]) {
     for (key, value) in members(entry, fixed) {
         let found = object.get(&key);
         match (found, value) {
@@ -152,4 +153,20 @@ fn set(object: &CstObject, entry: &Entry, fixed: &[(&str, Fixed)]) {
             (None, value) => drop(object.append(&key, value)),
         }
     }
+    if !entry.env.contains_key(STATE)
+        && let Some(env) = object.object_value("env")
+        && let Some(state) = env.get(STATE)
+    {
+        state.remove();
+        if let (true, Some(env)) = (env.properties().is_empty(), object.get("env")) {
+            env.remove();
+        }
+    }
+}
+
+/// Whether a list of names has this one; none: there is no such list.
+pub(super) fn listed(text: &str, [object, list]: [&str; 2], name: &str) -> Option<bool> {
+    let root = parse(text).ok()?.object_value()?;
+    let list = root.object_value(object)?.array_value(list)?;
+    Some(list.elements().iter().filter_map(|element| element.to_serde_value()).any(|element| element == name))
 }

@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn entry() -> Entry {
+fn entry() -> ServerEntry {
     let args = ["serve", "--config", "/c.toml"].map(str::to_owned).to_vec();
-    Entry { command: "/bin/counterfoil".to_owned(), args, ..Entry::default() }
+    ServerEntry { command: "/bin/counterfoil".to_owned(), args, ..ServerEntry::default() }
 }
 
 fn client(name: &str) -> &'static Client {
@@ -82,6 +82,56 @@ fn what_was_added_to_an_entry_stays_and_what_is_ours_is_replaced() {
     let remote = "{\"mcpServers\":{\"counterfoil\":{\"url\":\"https://example.com\"}}}";
     let text = client("cursor").put(remote, "counterfoil", &entry()).unwrap();
     assert!(!text.contains("url"), "{text}");
+}
+
+/// The entry with and without our variable, in a text that has it; whatever else is in the environment stays.
+#[track_caller]
+fn takes_out(name: &str, with: &str, without: &str) {
+    let client = client(name);
+    assert_eq!(client.put(with, "counterfoil", &entry()).unwrap(), without);
+    let mut new = entry();
+    new.env.insert("XDG_STATE_HOME".into(), "/s".into());
+    assert_eq!(client.put(with, "counterfoil", &new).unwrap(), with);
+}
+
+#[test]
+fn the_variable_that_is_ours_is_taken_out_where_the_new_entry_has_none() {
+    let json = |env: &str| {
+        let args = r#""args":["serve", "--config", "/c.toml"]"#;
+        format!(r#"{{"mcpServers":{{"counterfoil":{{"command":"/bin/counterfoil",{args}{env}}}}}}}"#)
+    };
+    takes_out("windsurf", &json(r#","env":{"XDG_STATE_HOME":"/s"}"#), &json(""));
+    takes_out("windsurf", &json(r#","env":{"A":"b","XDG_STATE_HOME":"/s"}"#), &json(r#","env":{"A":"b"}"#));
+    let toml =
+        "[mcp_servers.counterfoil]\ncommand = \"/bin/counterfoil\"\nargs = [\"serve\", \"--config\", \"/c.toml\"]\n";
+    takes_out("codex", &format!("{toml}env = {{ XDG_STATE_HOME = \"/s\" }}\n"), toml);
+    let table = format!("{toml}[mcp_servers.counterfoil.env]\nA = \"b\"\n");
+    takes_out("codex", &format!("{table}XDG_STATE_HOME = \"/s\"\n"), &table);
+}
+
+#[test]
+fn a_server_that_is_switched_off_is_known_by_its_entry_or_by_its_clients_lists() {
+    #[track_caller]
+    fn off(name: &str, text: &str, expected: bool) {
+        assert_eq!(client(name).get(text, "counterfoil").unwrap().unwrap().disabled, expected, "{text}");
+    }
+    let json = |servers: &str, more: &str, list: &str| {
+        format!(r#"{{{list}"{servers}":{{"counterfoil":{{"command":"/bin/counterfoil"{more}}}}}}}"#)
+    };
+    off("cline", &json("mcpServers", "", ""), false);
+    off("cline", &json("mcpServers", r#","disabled":true"#, ""), true);
+    off("zed", &json("context_servers", r#","enabled":false"#, ""), true);
+    off("codex", "[mcp_servers.counterfoil]\ncommand = \"/x\"\nenabled = false\n", true);
+    for (list, expected) in [
+        (r#""mcp":{"excluded":["counterfoil"]},"#, true),
+        (r#""mcp":{"excluded":["other"]},"#, false),
+        (r#""mcp":{"allowed":["other"]},"#, true),
+        (r#""mcp":{"allowed":["other","counterfoil"]},"#, false),
+        (r#""mcp":{"allowed":true},"#, false),
+    ] {
+        off("gemini-cli", &json("mcpServers", "", list), expected);
+        off("cursor", &json("mcpServers", "", list), false);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Entries in TOML. Whatever does not belong to the entry stays as it was, byte for byte.
 
-use super::{Entry, Fault};
+use super::entry::STATE;
+use super::{Fault, ServerEntry};
 use serde_json::Value;
 use toml_edit::{Array, Document, InlineTable, Item, Table, TableLike, value};
 
@@ -21,7 +22,7 @@ pub(super) fn names(text: &str, servers: &str) -> Result<Vec<String>, Fault> {
     Ok(all.iter().map(|(name, _)| name.to_owned()).collect())
 }
 
-pub(super) fn put(text: &str, servers: &str, name: &str, entry: &Entry) -> Result<String, Fault> {
+pub(super) fn put(text: &str, servers: &str, name: &str, entry: &ServerEntry) -> Result<String, Fault> {
     let found = get(text, servers, name)?;
     let mut document = parse(text)?.into_mut();
     let all = document.entry(servers).or_insert_with(|| {
@@ -44,6 +45,13 @@ pub(super) fn put(text: &str, servers: &str, name: &str, entry: &Entry) -> Resul
             if let Some(env) = env.as_table_like_mut() {
                 set(env, name, value(text.as_str()));
             }
+        }
+        if !entry.env.contains_key(STATE)
+            && let Some(env) = table.get_mut("env").and_then(Item::as_table_like_mut)
+            && env.remove(STATE).is_some()
+            && env.is_empty()
+        {
+            table.remove("env");
         }
     }
     Ok(document.to_string())

@@ -1,11 +1,11 @@
 //! The clients' files: whether each entry of this server leads to a program and a configuration that are there. A command is
 //! started only from the user's own files: what a project brings along, its client asks about first.
 
-use super::super::clients::{CLIENTS, Client, Entry, Source};
+use super::super::clients::{CLIENTS, Client, STATE, ServerEntry, Source};
 use super::super::install;
 use super::report::{Part, Report};
 use super::{Place, server, shown};
-use crate::config::{Config, StoreConfig};
+use crate::config::{Config, FILE_NAME, StoreConfig};
 use crate::text::escape;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const NAME: &str = "counterfoil";
 
 /// What to start, and the clients that would.
-pub(super) type Found = BTreeMap<Entry, Vec<&'static str>>;
+pub(super) type Found = BTreeMap<ServerEntry, Vec<&'static str>>;
 
 pub(super) fn check(report: &mut Report, place: &Place) -> Found {
     let mut found = Found::new();
@@ -43,7 +43,7 @@ pub(super) fn check(report: &mut Report, place: &Place) -> Found {
 }
 
 /// The entries of this server in a client's file: under its name, or with its program.
-fn entries(report: &mut Report, client: &Client, file: &Path) -> Vec<Entry> {
+fn entries(report: &mut Report, client: &Client, file: &Path) -> Vec<ServerEntry> {
     let source = match Source::read(file) {
         Ok(source) if !source.exists() => return Vec::new(),
         Ok(source) => source,
@@ -52,7 +52,7 @@ fn entries(report: &mut Report, client: &Client, file: &Path) -> Vec<Entry> {
             return Vec::new();
         }
     };
-    let read = || -> Result<Vec<Entry>, super::super::clients::Fault> {
+    let read = || -> Result<Vec<ServerEntry>, super::super::clients::Fault> {
         let mut entries = Vec::new();
         for name in client.names(&source.text)? {
             let Some(entry) = client.get(&source.text, &name)? else { continue };
@@ -78,7 +78,7 @@ fn entries(report: &mut Report, client: &Client, file: &Path) -> Vec<Entry> {
 }
 
 /// Whether the client would start something with it that can be tried.
-fn one(report: &mut Report, client: &Client, file: &Path, entry: &Entry) -> bool {
+fn one(report: &mut Report, client: &Client, file: &Path, entry: &ServerEntry) -> bool {
     let (title, path) = (client.title, shown(file));
     let anew = format!("counterfoil install --client {}", client.name);
     let command = Path::new(&entry.command);
@@ -146,7 +146,7 @@ pub(super) async fn start(report: &mut Report, place: &Place, mut found: Found, 
         let mut extra: Vec<(&str, &Path)> = cache.parent().map(|cache| ("XDG_CACHE_HOME", cache)).into_iter().collect();
         let who = clients.join(", ");
         match store_of(report, &who, &entry, place) {
-            Missing::Default => extra.push(("XDG_STATE_HOME", &scratch)),
+            Missing::Default => extra.push((STATE, &scratch)),
             Missing::Named(file) => {
                 let what =
                     format!("the server of {who} was not started: its first start makes the store {}", shown(&file));
@@ -166,8 +166,18 @@ enum Missing {
     Named(PathBuf),
 }
 
-fn store_of(report: &mut Report, who: &str, entry: &Entry, place: &Place) -> Missing {
-    let config = entry.config().map_or_else(|| place.dirs.config.join(crate::config::FILE_NAME), PathBuf::from);
+fn store_of(report: &mut Report, who: &str, entry: &ServerEntry, place: &Place) -> Missing {
+    // It is started in the home, with none of this shell's variables.
+    let home = &place.folders.home;
+    let config = match entry.config() {
+        Some(config) => home.join(config),
+        None => {
+            let of_user = entry.env.get("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+            let both = [home.clone(), of_user.join("counterfoil")].map(|folder| folder.join(FILE_NAME));
+            let [here, of_user] = both;
+            if here.exists() { here } else { of_user }
+        }
+    };
     // One that cannot be read ends the start before there is a store.
     let Ok(config) = Config::load(&config) else { return Missing::Not };
     let StoreConfig::Sqlite(file) = config.store else { return Missing::Not };
@@ -175,7 +185,7 @@ fn store_of(report: &mut Report, who: &str, entry: &Entry, place: &Place) -> Mis
         return if filled(&file) { Missing::Not } else { Missing::Named(file) };
     };
     // The default one is where the entry's own environment says, without which it is in the home.
-    let state = entry.env.get("XDG_STATE_HOME").map_or_else(|| place.folders.home.join(".local/state"), PathBuf::from);
+    let state = entry.env.get(STATE).map_or_else(|| place.folders.home.join(".local/state"), PathBuf::from);
     let folder = state.join("counterfoil");
     if folder != place.dirs.state {
         let what = format!(

@@ -1,10 +1,10 @@
 //! The program itself and what it stands on: its file, the clock, the engine's room, the cache of compiled code.
 
+use super::super::open;
 use super::report::{Part, Report};
 use super::{open_to_others, shown, standing};
 use crate::cache::Held;
 use crate::config::Config;
-use crate::gate::Gate;
 use crate::plugin::{Sandbox, SandboxOptions};
 use rustix::fs::StatVfsMountFlags;
 use rustix::process::{Resource, getrlimit};
@@ -72,15 +72,7 @@ pub(super) fn engine(report: &mut Report) -> Option<Arc<Sandbox>> {
 
 /// Whether all compiled code is kept and can be used as it is.
 pub(super) fn cache(report: &mut Report, folder: &Path, sandbox: Option<&Sandbox>, config: Option<&Config>) -> bool {
-    let mut all = vec![("the gate".to_owned(), Gate::held(folder))];
-    if let Some(sandbox) = sandbox {
-        for plugin in config.map(|config| config.plugins.as_slice()).unwrap_or_default() {
-            // What cannot be read is said where the plug-in is looked at.
-            if let Ok(bytes) = std::fs::read(&plugin.source) {
-                all.push((plugin.name.clone(), sandbox.held(folder, &bytes)));
-            }
-        }
-    }
+    let all = open::compiled(folder, sandbox, config.map(|config| config.plugins.as_slice()).unwrap_or_default());
     let count = |held: fn(&Held) -> bool| all.iter().filter(|(_, state)| held(state)).count();
     let usable = count(|state| *state == Held::Usable);
     let (path, many) = (shown(folder), all.len());

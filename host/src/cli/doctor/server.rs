@@ -1,6 +1,6 @@
 //! Starts a server as an MCP client would, asks it for its tools, and ends it. Nothing is called.
 
-use super::super::clients::Entry;
+use super::super::clients::ServerEntry;
 use super::report::{Part, Report};
 use crate::text::escape;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ const MAX_MESSAGES: u64 = 4 << 10;
 pub(super) async fn start(
     report: &mut Report,
     who: &str,
-    entry: &Entry,
+    entry: &ServerEntry,
     extra: &[(&str, &Path)],
     home: &Path,
     patience: Duration,

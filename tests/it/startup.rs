@@ -1,25 +1,28 @@
-//! What `serve` does while its plug-ins are still being compiled. One of them takes seconds for that: what has happened
-//! by then is told by the order of events, never by a clock.
+//! What `serve` does while its plug-ins are still being compiled. One of them takes seconds for that, and answers take
+//! milliseconds; no test reads a clock. Each looks whether the compiler was still at work when the answers had come. A machine
+//! may compile faster, or let the client wait: then the story is told again with a larger plug-in. A program that waits for
+//! its compiler is too late with each.
 
 use counterfoil_tests::program::Folder;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use wasm_encoder::{BlockType, CodeSection, Function, FunctionSection, Module, TypeSection, ValType};
 
-/// Branches of the large function. Compiling it takes a core seconds; answering a client takes milliseconds.
-const BRANCHES: i32 = 30_000;
+/// Branches of the large function, one size after the other. Compiling the first takes a core some four seconds.
+const BRANCHES: [i32; 3] = [30_000, 60_000, 120_000];
 
 /// The fixture `echo` with one large function that nobody calls. One, since several would be compiled side by side.
-fn slow_to_compile() -> Vec<u8> {
+fn slow_to_compile(branches: i32) -> Vec<u8> {
     const LOCALS: u32 = 16;
     let mut types = TypeSection::new();
     types.ty().function([], []);
     let mut functions = FunctionSection::new();
     functions.function(0);
     let mut large = Function::new([(LOCALS, ValType::I32)]);
-    for n in 0..BRANCHES {
+    for n in 0..branches {
         let (a, b) = (n.cast_unsigned() % LOCALS, n.cast_unsigned() * 7 % LOCALS);
         let mut body = large.instructions();
         body.block(BlockType::Empty).local_get(a).br_if(0);
@@ -36,10 +39,30 @@ fn slow_to_compile() -> Vec<u8> {
     component
 }
 
+/// What a story gives that was over before the plug-in was compiled, and its folder. See [`cold`] for `rest`.
+#[track_caller]
+fn before_it_is_compiled<T>(rest: &str, story: impl Fn(&Folder) -> T) -> (Folder, T) {
+    let mut failure = None;
+    for branches in BRANCHES {
+        let folder = cold(branches, rest);
+        // What goes wrong in a story that came too late says nothing: other answers come in between.
+        let told = catch_unwind(AssertUnwindSafe(|| story(&folder)));
+        match (told, compiled(&folder)) {
+            (Ok(told), false) => return (folder, told),
+            (Err(failure), false) => resume_unwind(failure),
+            (told, true) => failure = told.err(),
+        }
+    }
+    if let Some(failure) = failure {
+        resume_unwind(failure);
+    }
+    panic!("{BRANCHES:?} branches were compiled before the story was over: does the program wait for that?")
+}
+
 /// A folder whose configuration names a plug-in that takes long, with nothing compiled. `rest` comes after it.
-fn cold(rest: &str) -> Folder {
+fn cold(branches: i32, rest: &str) -> Folder {
     let folder = Folder::ready();
-    std::fs::write(folder.path("work/slow.wasm"), slow_to_compile()).unwrap();
+    std::fs::write(folder.path("work/slow.wasm"), slow_to_compile(branches)).unwrap();
     folder.write("work/counterfoil.toml", &format!("[plugins.slow]\nsource = \"slow.wasm\"\n{rest}"));
     folder
 }
@@ -132,8 +155,6 @@ impl Session {
 
 #[test]
 fn what_needs_no_tools_is_answered_while_they_are_compiled_and_the_rest_afterwards() {
-    let folder = cold("");
-    let mut session = Session::start(&folder);
     let discover = request(
         5,
         "server/discover",
@@ -143,19 +164,22 @@ fn what_needs_no_tools_is_answered_while_they_are_compiled_and_the_rest_afterwar
             "io.modelcontextprotocol/clientCapabilities": {},
         }}),
     );
-    session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
-    let told = session.answer(1);
-    assert_eq!(told["result"]["serverInfo"]["name"], "counterfoil", "{told}");
-    session.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
-    session.send(&request(4, "ping", &json!({})));
-    session.answer(4);
-    session.send(&discover);
-    assert_eq!(session.answer(5)["result"]["instructions"], told["result"]["instructions"]);
-    session.send(&request(6, "nothing", &json!({})));
-    assert_eq!(session.answer(6)["error"]["code"], -32601);
-    session.send("broken\n");
-    assert_eq!(session.line()["error"]["code"], -32700);
-    assert!(!compiled(&folder), "it was to be slow: give it more branches");
+    let (folder, (mut session, told)) = before_it_is_compiled("", |folder| {
+        let mut session = Session::start(folder);
+        session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
+        let told = session.answer(1);
+        assert_eq!(told["result"]["serverInfo"]["name"], "counterfoil", "{told}");
+        session.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+        session.send(&request(4, "ping", &json!({})));
+        session.answer(4);
+        session.send(&discover);
+        assert_eq!(session.answer(5)["result"]["instructions"], told["result"]["instructions"]);
+        session.send(&request(6, "nothing", &json!({})));
+        assert_eq!(session.answer(6)["error"]["code"], -32601);
+        session.send("broken\n");
+        assert_eq!(session.line()["error"]["code"], -32700);
+        (session, told)
+    });
 
     let mut answers = [session.line(), session.line()];
     answers.sort_by_key(|answer| answer["id"].as_u64());
@@ -176,12 +200,13 @@ fn what_needs_no_tools_is_answered_while_they_are_compiled_and_the_rest_afterwar
 
 #[test]
 fn requests_that_were_read_before_the_input_ended_are_answered_once_the_tools_are_there() {
-    let folder = cold("");
-    let mut session = Session::start(&folder);
-    session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
-    session.input = None;
-    session.answer(1);
-    assert!(!compiled(&folder), "it was to be slow: give it more branches");
+    let (_folder, session) = before_it_is_compiled("", |folder| {
+        let mut session = Session::start(folder);
+        session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
+        session.input = None;
+        session.answer(1);
+        session
+    });
     let (code, rest, _) = session.end();
     assert_eq!((code, rest.lines().count()), (Some(0), 2), "{rest}");
     assert!(rest.contains("\"tools\":[") && rest.contains("echoed"), "{rest}");
@@ -189,49 +214,54 @@ fn requests_that_were_read_before_the_input_ended_are_answered_once_the_tools_ar
 
 #[test]
 fn a_client_that_leaves_or_waits_for_nothing_any_more_does_not_wait_for_the_compiler() {
-    let folder = cold("");
     // One that only looks whether anyone is there.
-    assert_eq!(Session::start(&folder).end(), (Some(0), String::new(), String::new()));
-    assert!(!compiled(&folder), "it was to be slow: give it more branches");
+    before_it_is_compiled("", |folder| {
+        assert_eq!(Session::start(folder).end(), (Some(0), String::new(), String::new()));
+    });
 
-    let mut session = Session::start(&folder);
-    session.send(&hello(1));
-    session.answer(1);
-    let (code, rest, _) = session.end();
-    assert_eq!((code, rest.as_str()), (Some(0), ""));
-    assert!(!compiled(&folder));
+    before_it_is_compiled("", |folder| {
+        let mut session = Session::start(folder);
+        session.send(&hello(1));
+        session.answer(1);
+        let (code, rest, _) = session.end();
+        assert_eq!((code, rest.as_str()), (Some(0), ""));
+    });
 
     // What was called off is waited for no longer.
-    let mut session = Session::start(&folder);
-    session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
-    session.answer(1);
-    for id in [2, 3] {
-        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
-        session.send(&format!("{cancelled}\n"));
-    }
-    let (code, rest, _) = session.end();
-    assert_eq!((code, rest.as_str()), (Some(0), ""));
-    assert!(!compiled(&folder));
+    before_it_is_compiled("", |folder| {
+        let mut session = Session::start(folder);
+        session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
+        session.answer(1);
+        for id in [2, 3] {
+            let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+            session.send(&format!("{cancelled}\n"));
+        }
+        let (code, rest, _) = session.end();
+        assert_eq!((code, rest.as_str()), (Some(0), ""));
+    });
 
     // And one that is asked to stop stops.
-    let mut session = Session::start(&folder);
-    session.send(&(hello(1) + &echo(2)));
-    session.answer(1);
-    assert!(Command::new("kill").arg(session.child.id().to_string()).status().unwrap().success());
-    assert_eq!(session.ended().0, Some(0));
-    assert!(!compiled(&folder));
+    before_it_is_compiled("", |folder| {
+        let mut session = Session::start(folder);
+        session.send(&(hello(1) + &echo(2)));
+        session.answer(1);
+        assert!(Command::new("kill").arg(session.child.id().to_string()).status().unwrap().success());
+        assert_eq!(session.ended().0, Some(0));
+    });
 }
 
 #[test]
 fn what_is_found_wrong_behind_the_greeting_ends_the_process_before_any_tool_is_listed() {
     let files = "[plugins.files]\nsource = \"files.wasm\"\n";
-    let folder = cold(&format!("{files}[plugins.files.levels]\ndelete_file = 0\n"));
-    let mut session = Session::start(&folder);
-    session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
-    session.answer(1);
-    session.send(&request(4, "ping", &json!({})));
-    session.answer(4);
-    assert!(!compiled(&folder), "it was to be slow: give it more branches");
+    let lowered = format!("{files}[plugins.files.levels]\ndelete_file = 0\n");
+    let (folder, mut session) = before_it_is_compiled(&lowered, |folder| {
+        let mut session = Session::start(folder);
+        session.send(&(hello(1) + &request(2, "tools/list", &json!({})) + &echo(3)));
+        session.answer(1);
+        session.send(&request(4, "ping", &json!({})));
+        session.answer(4);
+        session
+    });
     // The client goes on listening, and keeps its side open.
     let input = session.input.take();
     let (code, rest, messages) = session.ended();
@@ -247,7 +277,7 @@ fn what_is_found_wrong_behind_the_greeting_ends_the_process_before_any_tool_is_l
     folder.write("work/text.wasm", "text");
     let echo_too = "[plugins.echo]\nsource = \"echo.wasm\"\n";
     for (mistake, words) in [
-        (format!("{files}[plugins.files.levels]\ndelete_file = 0\n"), "approval_required"),
+        (lowered, "approval_required"),
         (format!("{files}[plugins.files.levels]\ndelete = 3\n"), "no tool \"delete\""),
         (format!("{files}tools = [\"read\"]\n"), "no tool \"read\""),
         (format!("{files}rename = {{ read_file = \"list_files\" }}\n"), "list_files"),
@@ -273,7 +303,7 @@ fn what_is_found_wrong_behind_the_greeting_ends_the_process_before_any_tool_is_l
 #[test]
 fn what_takes_no_compiling_is_found_wrong_before_the_client_hears_a_word() {
     use std::os::unix::fs::PermissionsExt as _;
-    let folder = cold("");
+    let folder = cold(BRANCHES[0], "");
     let refused = |code: i32, words: &str| {
         let mut session = Session::start(&folder);
         let sent = session.input.as_mut().unwrap().write_all(hello(1).as_bytes());

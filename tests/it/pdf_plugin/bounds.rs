@@ -76,6 +76,27 @@ fn arguments_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn text_that_no_line_holds_is_refused_and_not_drawn_past_the_edge() {
+    let desk = Desk::new();
+    let narrow = json!({ "title": "T", "width": 72, "height": 400, "margin": 0 });
+    let id = desk.done("create_document", narrow)["document_id"].as_str().unwrap().to_owned();
+    let with = |more: Value, words: &str| {
+        let mut arguments = json!({ "document_id": id, "text": "WWW" });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        desk.refused("add_text", arguments, words);
+    };
+    with(json!({ "size": 144 }), "\"W\" is 135.9 points wide and the line has 72.0: a smaller size");
+    with(json!({ "x": 71, "y": 10 }), "the line has 1.0: a smaller size, or a place with more room to its right");
+    with(json!({ "x": 10, "y": 10, "width": 5, "alignment": "right" }), "the line has 5.0");
+    with(json!({ "text": "fits\n\nW", "size": 100 }), "wide and the line has 72.0");
+    // What just fits is broken into characters and all of it is there.
+    let fits = desk.done("add_text", json!({ "document_id": id, "text": "WWW", "size": 72 }));
+    assert_eq!((&fits["page"], &fits["pages"]), (&json!(1), &json!(1)));
+    desk.done("add_text", json!({ "document_id": id, "text": "i", "x": 68, "y": 10 }));
+    assert_eq!(desk.done("get_document", json!({ "document_id": id }))["characters"], 4);
+}
+
+#[test]
 fn images_that_are_damaged_or_of_another_kind_are_refused() {
     let desk = Desk::new();
     let id = desk.written();

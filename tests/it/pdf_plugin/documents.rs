@@ -165,6 +165,59 @@ fn documents_are_listed_looked_at_and_deleted() {
     assert_eq!(desk.done("get_document", json!({ "document_id": kept }))["pages"], 1);
 }
 
+/// A document with an image, and the place of that image.
+fn illustrated(desk: &Desk) -> (String, std::path::PathBuf) {
+    let id = desk.written();
+    desk.done("add_image", json!({ "document_id": id, "alt_text": "", "image": STANDARD.encode(BLUE) }));
+    let files = fs::read_dir(desk.path("documents")).unwrap().map(|entry| entry.unwrap().path());
+    let image = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "png")).unwrap();
+    (id, image)
+}
+
+#[test]
+fn a_deletion_rests_on_which_images_there_are_and_not_on_how_many() {
+    let desk = Desk::new();
+    let (id, image) = illustrated(&desk);
+    let arguments = json!({ "document_id": id });
+    let challenge = desk.challenge("delete_document", &arguments);
+    let other = format!("{id}.{}.png", "0".repeat(32));
+    assert_eq!(challenge["preview"]["images"], 1);
+    fs::rename(&image, desk.path(&format!("documents/{other}"))).unwrap();
+    let before = desk.tree();
+    desk.confirm("delete_document", &arguments, &challenge)
+        .gave(5, &["changed since the preview; nothing was deleted"]);
+    assert_eq!(before, desk.tree());
+}
+
+#[test]
+fn a_deletion_that_fails_leaves_a_document_that_can_be_deleted_again() {
+    let desk = Desk::new();
+    let (id, _) = illustrated(&desk);
+    // Behind the real one in the alphabet, and not to be deleted as a file.
+    let stuck = desk.path(&format!("documents/{id}.{}.png", "z".repeat(32)));
+    fs::create_dir(&stuck).unwrap();
+    let arguments = json!({ "document_id": id });
+    let challenge = desk.challenge("delete_document", &arguments);
+    let ran = desk.confirm("delete_document", &arguments, &challenge);
+    ran.gave(5, &["deleted 1 of 2 images"]);
+    assert_eq!(ran.json()["effect"], "unknown");
+    assert!(desk.path(&format!("documents/{id}.json")).exists());
+    fs::remove_dir(&stuck).unwrap();
+    assert_eq!(desk.confirmed("delete_document", &arguments)["images"], 0);
+    assert_eq!(fs::read_dir(desk.path("documents")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_directory_with_too_many_files_to_see_every_image_refuses_a_deletion() {
+    let desk = Desk::new();
+    let (id, _) = illustrated(&desk);
+    for number in 0..10_000 {
+        fs::write(desk.path(&format!("documents/{number}")), "").unwrap();
+    }
+    let words = "more than 10,000 files, and images of the document could be missed";
+    desk.refused("delete_document", json!({ "document_id": id }), words);
+}
+
 #[test]
 fn one_document_gives_the_same_bytes_at_any_time() {
     let desk = Desk::new();

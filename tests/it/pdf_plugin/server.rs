@@ -56,8 +56,14 @@ fn an_operator_raises_add_image_and_the_image_is_added_once_it_is_confirmed() {
     let challenge = desk.challenge("add_image", &arguments);
     assert!(challenge["summary"].as_str().unwrap().contains("a JPEG image of 32 by 24 pixels"), "{challenge}");
     assert_eq!(challenge["preview"]["page"], 1);
-    // Another document or another image than the one that was shown is not taken.
     let photo = std::fs::read(desk.path("documents/photo.jpg")).unwrap();
+    let shown = &challenge["preview"]["image"];
+    assert_eq!(
+        (&shown["path"], &shown["alt_text"], &shown["bytes"], &shown["place"]),
+        (&json!("/documents/photo.jpg"), &json!("Colours run"), &json!(photo.len()), &Value::Null)
+    );
+    assert_eq!(shown["sha256"].as_str().unwrap().len(), 64);
+    // Another document or another image than the one that was shown is not taken.
     std::fs::write(desk.path("documents/photo.jpg"), super::documents::GRAY).unwrap();
     let before = desk.tree();
     desk.confirm("add_image", &arguments, &challenge).gave(5, &["changed since the preview; nothing was added"]);
@@ -72,16 +78,43 @@ fn an_operator_raises_add_image_and_the_image_is_added_once_it_is_confirmed() {
 #[test]
 fn raised_tools_show_what_they_would_do() {
     let desk = Desk::with("[plugins.pdf.levels]\ncreate_document = 3\nadd_text = \"approval_required\"\n");
-    let begin = json!({ "title": "Report", "page_size": "A5" });
+    let begin = json!({ "title": "Report", "page_size": "A5", "author": "Zoé Müller", "language": "fr" });
     let challenge = desk.challenge("create_document", &begin);
     assert_eq!(challenge["summary"], "Will begin document \"Report\", 419.53 by 595.28 points.");
+    assert_eq!(
+        challenge["preview"],
+        json!({
+            "title": "Report", "author": "Zoé Müller", "language": "fr",
+            "page_size": { "width": 419.53, "height": 595.28, "margin": 56.7 },
+        })
+    );
     let id = desk.confirm("create_document", &begin, &challenge).json()["document_id"].as_str().unwrap().to_owned();
-    let add = json!({ "document_id": id, "text": "Hello" });
-    let (one, other) =
-        (desk.challenge("add_text", &add), desk.challenge("add_text", &json!({ "document_id": id, "text": "No" })));
+    let add =
+        |text: &str| json!({ "document_id": id, "text": text, "style": "heading2", "x": 20, "y": 30, "width": 300 });
+    let (one, other) = (desk.challenge("add_text", &add("Hello")), desk.challenge("add_text", &add("Howdy")));
     assert!(one["summary"].as_str().unwrap().contains("Will add 5 characters of text"), "{one}");
-    assert_eq!(desk.confirm("add_text", &add, &one).code, 0);
-    let late = desk.confirm("add_text", &json!({ "document_id": id, "text": "No" }), &other);
+    // Not only how much: what, where and how, and another text has another digest.
+    assert_eq!(
+        one["preview"],
+        json!({
+            "document_id": id, "page": 1, "pages": 1, "blocks": 1, "text": "Hello", "whole": true, "characters": 5,
+            "sha256": "185f8db32271fe25f561a6fc938b2e264306ec304eda518007d1764826381969", "style": "heading2", "size": 15.0,
+            "alignment": "left", "page_break": false, "place": { "x": 20.0, "y": 30.0, "width": 300.0 },
+        })
+    );
+    assert_eq!(other["preview"]["text"], "Howdy");
+    assert_ne!(one["preview"]["sha256"], other["preview"]["sha256"]);
+    let long = "word ".repeat(1_000);
+    let [yes, not] = ["yes", "not"].map(|end| {
+        let arguments = json!({ "document_id": id, "text": format!("{long}{end}") });
+        desk.challenge("add_text", &arguments)["preview"].clone()
+    });
+    let beginning = yes["text"].as_str().unwrap();
+    assert!(long.starts_with(beginning) && (100..1_000).contains(&beginning.len()), "{yes}");
+    assert_eq!((&yes["whole"], &yes["text"], &yes["place"]), (&json!(false), &not["text"], &Value::Null));
+    assert_ne!(yes["sha256"], not["sha256"]);
+    assert_eq!(desk.confirm("add_text", &add("Hello"), &one).code, 0);
+    let late = desk.confirm("add_text", &add("Howdy"), &other);
     late.gave(5, &["changed since the preview; nothing was added"]);
 }
 

@@ -8,8 +8,9 @@
 use crate::bindings::exports::counterfoil::tool::tools::{Context, Effect, Level, Outcome, ToolError};
 use crate::paths::{Place, Roots};
 use crate::plan::{Ends, deletable, ends, missing, removable, writable};
+use crate::shown::hex;
 use crate::snapshot::{Found, Tree, fingerprint, look};
-use crate::text::{bytes, count, hex};
+use crate::text::{bytes, count};
 use crate::{Report, failed, io, refused};
 use serde_json::json;
 use sha2::{Digest, Sha256};

@@ -2,7 +2,8 @@
 
 use crate::bindings::exports::counterfoil::tool::tools::{Level, Tool, ToolError};
 use crate::paths::MAX_PATH;
-use serde_json::{Map, Value, json};
+use crate::schema::{self, Properties};
+use serde_json::{Value, json};
 
 /// Longest content of one write, in characters: what the host takes as arguments altogether.
 const MAX_CONTENT: usize = 256 << 10;
@@ -188,19 +189,14 @@ impl Kind {
     }
 }
 
-fn open(properties: &[(&str, Value)]) -> Value {
-    let required: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
-    let properties: Map<String, Value> =
-        properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
-    json!({ "type": "object", "properties": properties, "required": required })
+/// What every outcome has.
+fn open(required: Properties) -> Value {
+    schema::open(required, &[])
 }
 
-fn object(properties: &[(&str, Value)]) -> Value {
-    let mut schema = open(properties);
-    if let Some(schema) = schema.as_object_mut() {
-        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-    }
-    schema
+/// Arguments, all of them needed.
+fn object(required: Properties) -> Value {
+    schema::closed(required, &[])
 }
 
 pub fn tools() -> Vec<Tool> {

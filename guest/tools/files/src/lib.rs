@@ -3,11 +3,14 @@
 
 mod change;
 mod describe;
+mod error;
 mod paths;
 mod pattern;
 mod plan;
 mod read;
+mod schema;
 mod search;
+mod shown;
 mod snapshot;
 mod text;
 
@@ -20,12 +23,10 @@ mod bindings {
 }
 
 use bindings::counterfoil::tool::progress;
-use bindings::exports::counterfoil::tool::tools::{
-    Context, Effect, Failure, Guest, Level, Outcome, Plan, Tool, ToolError,
-};
+use bindings::exports::counterfoil::tool::tools::{Context, Guest, Level, Outcome, Plan, Tool, ToolError};
 use describe::Kind;
+use error::{failed, invalid, io, parse, refused};
 use paths::Roots;
-use serde::de::DeserializeOwned;
 
 struct Files;
 
@@ -121,39 +122,6 @@ fn execute(
         }
         Kind::DeleteFile => change::delete_file(roots, &parse::<OnPath>(arguments)?.path, context),
         Kind::DeleteDirectory => change::delete_directory(roots, &parse::<OnPath>(arguments)?.path, context, report),
-    }
-}
-
-/// The arguments hold nothing but strings, which serde_json reads exactly.
-fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, ToolError> {
-    serde_json::from_str(arguments)
-        .map_err(|error| ToolError::InvalidArguments(format!("the arguments do not fit: {error}")))
-}
-
-fn invalid(text: impl Into<String>) -> ToolError {
-    ToolError::InvalidArguments(text.into())
-}
-
-fn refused(text: impl Into<String>) -> ToolError {
-    ToolError::Refused(text.into())
-}
-
-fn failed(message: impl Into<String>, effect: Effect) -> ToolError {
-    ToolError::Failed(Failure { message: message.into(), effect })
-}
-
-/// What to tell about an error of the file system before anything was changed.
-fn io(what: &str, error: &std::io::Error) -> ToolError {
-    use std::io::ErrorKind as E;
-    match error.kind() {
-        E::NotFound => refused(format!("{what}: it does not exist")),
-        E::PermissionDenied | E::ReadOnlyFilesystem => refused(format!(
-            "{what}: not permitted; the path leads out of the granted directories, or the grant or the file is read-only"
-        )),
-        E::InvalidFilename => {
-            refused(format!("{what}: the name is too long or has characters that the file system does not take"))
-        }
-        _ => failed(format!("{what}: {error}"), Effect::None),
     }
 }
 

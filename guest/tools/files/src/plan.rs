@@ -2,8 +2,9 @@
 
 use crate::bindings::exports::counterfoil::tool::tools::{Level, Plan, ToolError};
 use crate::paths::{Place, Roots};
+use crate::shown::hex;
 use crate::snapshot::{Found, MAX_HASHED, Tree, fingerprint, look};
-use crate::text::{bytes, count, encoded, hex};
+use crate::text::{bytes, count, encoded};
 use crate::{invalid, refused};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

@@ -3,8 +3,9 @@
 
 use crate::bindings::exports::counterfoil::tool::tools::{Outcome, Plan, ToolError};
 use crate::paths::{Place, Roots};
+use crate::shown::hex;
 use crate::snapshot::{children, look};
-use crate::text::{base64, bytes, count, encoded, grouped, hex};
+use crate::text::{base64, bytes, count, encoded, grouped};
 use crate::{harmless, io, refused};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

@@ -3,7 +3,8 @@
 
 use crate::bindings::exports::counterfoil::tool::tools::ToolError;
 use crate::paths::Place;
-use crate::text::{bytes, count, grouped, hex, quote, timestamp};
+use crate::shown::hex;
+use crate::text::{bytes, count, grouped, quote, timestamp};
 use crate::{io, refused};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

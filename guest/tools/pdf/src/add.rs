@@ -2,13 +2,13 @@
 //! that worked. Where a preview was confirmed, it has to have been about this very document.
 
 use crate::bindings::exports::counterfoil::tool::tools::{Context, Level, Outcome, Plan, ToolError};
-use crate::document::{Alignment, Block, Page, Spot, Style, Text};
+use crate::document::{Alignment, Block, Page, Spot, Style, Text, digest};
 use crate::layout::Layout;
-use crate::limits::MAX_TEXT;
+use crate::limits::{MAX_PLANNED_TEXT, MAX_TEXT};
 use crate::paths::Roots;
 use crate::shelf::{Loaded, Shelf};
 use crate::text::{count, quote};
-use crate::{at_least, invalid, refused};
+use crate::{agreed, at_least, invalid};
 use serde::Deserialize;
 use serde_json::json;
 use unicode_normalization::UnicodeNormalization;
@@ -27,8 +27,11 @@ pub struct AddText {
     width: Option<f64>,
 }
 
+/// What a run says whose preview was about something else.
+pub const CHANGED: &str = "the document or the image changed since the preview; nothing was added";
+
 impl AddText {
-    fn block(&self, page: &Page) -> Result<Block, ToolError> {
+    fn text(&self, page: &Page) -> Result<Text, ToolError> {
         let text: String = self.text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ").nfc().collect();
         if text.chars().count() > MAX_TEXT {
             return Err(invalid(format!("text has up to {MAX_TEXT} characters a call")));
@@ -44,15 +47,25 @@ impl AddText {
             _ => return Err(invalid("give both x and y, with or without width, or none of them")),
         };
         let style = self.style.unwrap_or_default();
-        Ok(Block::Text(Text {
+        Ok(Text {
             text,
             style,
             size: self.size.unwrap_or(style.size()),
             alignment: self.alignment.unwrap_or_default(),
             page_break: self.page_break.unwrap_or_default(),
             place,
-        }))
+        })
     }
+}
+
+/// What would be added, for a person who is asked: a text of any length by its beginning and its digest.
+fn shown(text: &Text) -> serde_json::Value {
+    let (beginning, whole) = text.beginning(MAX_PLANNED_TEXT);
+    json!({
+        "text": beginning, "whole": whole, "characters": text.text.chars().count(), "sha256": digest(text.text.as_bytes()),
+        "style": text.style, "size": text.size, "alignment": text.alignment, "page_break": text.page_break,
+        "place": text.place,
+    })
 }
 
 /// A document with one more block, laid out.
@@ -105,35 +118,39 @@ impl Added {
     }
 }
 
-/// Refuses a run whose preview was about something else.
-pub fn agreed(context: &Context, now: &str) -> Result<(), ToolError> {
-    match context.precondition.as_deref() {
-        Some(seen) if seen != now => {
-            Err(refused("the document or the image changed since the preview; nothing was added"))
-        }
-        _ => Ok(()),
+struct WithText {
+    shelf: Shelf,
+    added: Added,
+    text: Text,
+}
+
+impl WithText {
+    fn new(roots: &Roots, arguments: &AddText) -> Result<Self, ToolError> {
+        let shelf = Shelf::granted(roots)?;
+        let loaded = shelf.load(&arguments.document_id)?;
+        let text = arguments.text(&loaded.document.page)?;
+        let added = Added::new(loaded, Block::Text(text.clone()))?;
+        Ok(Self { shelf, added, text })
+    }
+
+    fn what(&self) -> String {
+        format!("{} of text", count(self.text.text.chars().count() as u64, "character", "characters"))
+    }
+
+    fn precondition(&self) -> String {
+        format!("document {}", self.added.loaded.digest)
     }
 }
 
-fn with_text(roots: &Roots, arguments: &AddText) -> Result<(Shelf, Added, String, String), ToolError> {
-    let shelf = Shelf::granted(roots)?;
-    let loaded = shelf.load(&arguments.document_id)?;
-    let block = arguments.block(&loaded.document.page)?;
-    let characters = if let Block::Text(text) = &block { text.text.chars().count() } else { 0 };
-    let precondition = format!("document {}", loaded.digest);
-    let what = format!("{} of text", count(characters as u64, "character", "characters"));
-    Ok((shelf, Added::new(loaded, block)?, what, precondition))
+pub fn plan(roots: &Roots, arguments: &AddText) -> Result<Plan, ToolError> {
+    let with = WithText::new(roots, arguments)?;
+    Ok(with.added.plan(&with.what(), shown(&with.text), with.precondition()))
 }
 
-pub fn plan(roots: &Roots, arguments: AddText) -> Result<Plan, ToolError> {
-    let (_, added, what, precondition) = with_text(roots, &arguments)?;
-    Ok(added.plan(&what, json!({}), precondition))
-}
-
-pub fn run(roots: &Roots, arguments: AddText, context: &Context) -> Result<Outcome, ToolError> {
+pub fn run(roots: &Roots, arguments: &AddText, context: &Context) -> Result<Outcome, ToolError> {
     at_least(Level::Caution, context, "adding text")?;
-    let (shelf, added, what, precondition) = with_text(roots, &arguments)?;
-    agreed(context, &precondition)?;
-    shelf.update(&added.loaded, &context.operation_id)?;
-    Ok(added.outcome(&what, json!({})))
+    let with = WithText::new(roots, arguments)?;
+    agreed(context, &with.precondition(), CHANGED)?;
+    with.shelf.update(&with.added.loaded, &context.operation_id)?;
+    Ok(with.added.outcome(&with.what(), json!({})))
 }

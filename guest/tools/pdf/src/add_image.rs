@@ -1,6 +1,6 @@
 //! add_image: an image from base64 or from a granted directory, looked at whole, kept beside the document.
 
-use crate::add::{Added, agreed};
+use crate::add::{Added, CHANGED};
 use crate::bindings::exports::counterfoil::tool::tools::{Context, Level, Outcome, Plan, ToolError};
 use crate::document::{Alignment, Block, Format, Image, Page, Spot, digest};
 use crate::limits::MAX_IMAGE_BYTES;
@@ -9,7 +9,7 @@ use crate::picture;
 use crate::shelf::{self, Shelf};
 use crate::snapshot::{Found, look};
 use crate::text::bytes;
-use crate::{at_least, invalid, refused};
+use crate::{agreed, at_least, invalid, refused};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
@@ -123,15 +123,30 @@ impl WithImage {
     }
 }
 
-pub fn plan(roots: &Roots, arguments: AddImage) -> Result<Plan, ToolError> {
-    let with = WithImage::new(roots, &arguments)?;
-    Ok(with.added.plan(&with.what(), with.details(), with.precondition()))
+/// What would be added, for a person who is asked.
+fn shown(with: &WithImage, arguments: &AddImage) -> serde_json::Value {
+    let mut details = with.details();
+    let more = json!({
+        "path": arguments.path, "alt_text": with.image.alt_text, "alignment": with.image.alignment,
+        "page_break": with.image.page_break, "place": with.image.place,
+    });
+    if let (Some(image), serde_json::Value::Object(more)) =
+        (details.get_mut("image").and_then(serde_json::Value::as_object_mut), more)
+    {
+        image.extend(more);
+    }
+    details
 }
 
-pub fn run(roots: &Roots, arguments: AddImage, context: &Context) -> Result<Outcome, ToolError> {
+pub fn plan(roots: &Roots, arguments: &AddImage) -> Result<Plan, ToolError> {
+    let with = WithImage::new(roots, arguments)?;
+    Ok(with.added.plan(&with.what(), shown(&with, arguments), with.precondition()))
+}
+
+pub fn run(roots: &Roots, arguments: &AddImage, context: &Context) -> Result<Outcome, ToolError> {
     at_least(Level::Caution, context, "adding an image")?;
-    let with = WithImage::new(roots, &arguments)?;
-    agreed(context, &with.precondition())?;
+    let with = WithImage::new(roots, arguments)?;
+    agreed(context, &with.precondition(), CHANGED)?;
     // The image first: a document never names one that is not there.
     with.shelf.add(&arguments.document_id, &with.image, &with.content, &context.operation_id)?;
     with.shelf.update(&with.added.loaded, &context.operation_id)?;

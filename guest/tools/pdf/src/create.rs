@@ -83,7 +83,10 @@ pub fn plan(arguments: &Create) -> Result<Plan, ToolError> {
     let page = document.page;
     Ok(Plan {
         summary: format!("Will begin document {}, {} by {} points.", quote(&document.title), page.width, page.height),
-        details: json!({ "title": document.title, "page_size": page }).to_string(),
+        details: json!({
+            "title": document.title, "author": document.author, "language": document.language, "page_size": page,
+        })
+        .to_string(),
         warnings: Vec::new(),
         level: Some(Level::Caution),
         precondition: None,

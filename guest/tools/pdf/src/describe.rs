@@ -3,8 +3,9 @@
 use crate::bindings::exports::counterfoil::tool::tools::{Level, Tool, ToolError};
 use crate::limits::{MAX_IMAGE_BASE64, MAX_LABEL, MAX_SIDE, MAX_SIZE, MAX_TEXT, MIN_IMAGE, MIN_SIDE, MIN_SIZE};
 use crate::paths::MAX_PATH;
+use crate::schema::{closed as object, open};
 use crate::shelf::PATTERN;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -206,8 +207,6 @@ impl Kind {
     }
 }
 
-type Properties<'a> = &'a [(&'a str, Value)];
-
 fn text(description: &str, min: usize, max: usize) -> Value {
     json!({ "type": "string", "minLength": min, "maxLength": max, "description": description })
 }
@@ -222,20 +221,6 @@ fn flag(description: &str) -> Value {
 
 fn one_of(description: &str, values: &[&str]) -> Value {
     json!({ "type": "string", "enum": values, "description": description })
-}
-
-fn open(required: Properties, optional: Properties) -> Value {
-    let names: Vec<&str> = required.iter().map(|(name, _)| *name).collect();
-    let all = required.iter().chain(optional).map(|(name, schema)| ((*name).to_owned(), schema.clone()));
-    json!({ "type": "object", "properties": all.collect::<Map<_, _>>(), "required": names })
-}
-
-fn object(required: Properties, optional: Properties) -> Value {
-    let mut schema = open(required, optional);
-    if let Some(schema) = schema.as_object_mut() {
-        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-    }
-    schema
 }
 
 pub fn tools() -> Vec<Tool> {

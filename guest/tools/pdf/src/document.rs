@@ -7,7 +7,8 @@ use crate::limits::{
     MAX_BLOCKS, MAX_CHARACTERS, MAX_IMAGES_BYTES, MAX_LABEL, MAX_PIXELS, MAX_SIDE, MAX_SIZE, MIN_AREA, MIN_IMAGE,
     MIN_SIDE, MIN_SIZE,
 };
-use crate::text::{bytes, grouped, hex, quote};
+use crate::shown::hex;
+use crate::text::{bytes, grouped, quote};
 use crate::{invalid, refused};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -279,6 +280,16 @@ impl Block {
         match self {
             Self::Text(text) => text.page_break,
             Self::Image(image) => image.page_break,
+        }
+    }
+}
+
+impl Text {
+    /// Its first characters, and whether these are all.
+    pub fn beginning(&self, most: usize) -> (&str, bool) {
+        match self.text.char_indices().nth(most) {
+            Some((end, _)) => (self.text.get(..end).unwrap_or_default(), false),
+            None => (&self.text, true),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::bindings::exports::counterfoil::tool::tools::ToolError;
 use crate::invalid;
+use crate::shown::hidden;
 use crate::text::quote;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::metrics::GlyphMetrics;
@@ -86,12 +87,12 @@ impl Weight {
 /// Whether it has a shape of its own from left to right: no control, no mark of direction or joining, no stand-in, nothing
 /// of a script from right to left.
 fn plain(c: char) -> bool {
-    !c.is_control() && !right_to_left(c) && !unseen(c)
+    !right_to_left(c) && !unseen(c)
 }
 
+/// Hidden, or a stand-in for what got lost.
 fn unseen(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{34f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffd}')
+    hidden(c) || matches!(c, '\u{fffc}' | '\u{fffd}')
 }
 
 fn right_to_left(c: char) -> bool {
@@ -115,7 +116,7 @@ pub fn check(weight: Weight, text: &str) -> Result<(), ToolError> {
     }
     let name = |c: &char| format!("{} (U+{:04X})", quote(&c.to_string()), u32::from(*c));
     let names = missing.iter().map(name).collect::<Vec<_>>().join(", ");
-    let why = match missing.iter().all(|c| unseen(*c) || c.is_control()) {
+    let why = match missing.iter().all(|c| unseen(*c)) {
         true => "nothing would be seen of them",
         false => "the font has Latin, Greek and Cyrillic letters and common signs, from left to right",
     };

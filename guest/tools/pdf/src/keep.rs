@@ -5,8 +5,8 @@
 
 use crate::bindings::exports::counterfoil::tool::tools::{Effect, ToolError};
 use crate::paths::Place;
+use crate::shown::hex;
 use crate::snapshot::{Found, look};
-use crate::text::hex;
 use crate::{failed, io, refused};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -16,7 +16,11 @@ use std::io::{ErrorKind, Write};
 pub fn create(place: &Place, content: &[u8], operation: &str) -> Result<(), ToolError> {
     let beside = beside(place, content, operation)?;
     match fs::hard_link(&beside.full, &place.full) {
-        Ok(()) => fs::remove_file(&beside.full).map_err(|_| left_over(&beside)),
+        Ok(()) => {
+            let removed = fs::remove_file(&beside.full).map_err(|_| left_over(&beside));
+            settle(place);
+            removed
+        }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(taken_back(&beside, place)),
         // Not every file system has such links: then a look, and a rename.
         Err(_) => rename(&beside, place, &Found::Absent),
@@ -31,7 +35,9 @@ pub fn replace(place: &Place, found: &Found, content: &[u8], operation: &str) ->
 fn rename(beside: &Place, place: &Place, found: &Found) -> Result<(), ToolError> {
     match look(place) {
         Ok(now) if now.stamp() == found.stamp() => {
-            fs::rename(&beside.full, &place.full).map_err(|error| abandon(place, beside, &error))
+            fs::rename(&beside.full, &place.full).map_err(|error| abandon(place, beside, &error))?;
+            settle(place);
+            Ok(())
         }
         Ok(_) => Err(taken_back(beside, place)),
         Err(error) => match fs::remove_file(&beside.full) {
@@ -39,6 +45,12 @@ fn rename(beside: &Place, place: &Place, found: &Found) -> Result<(), ToolError>
             Err(_) => Err(left_over(beside)),
         },
     }
+}
+
+/// Brings a name that came or went to the disk. Not every file system can: then what is there after a power cut is whole, if
+/// perhaps what was there before.
+pub fn settle(place: &Place) {
+    let _ = File::open(&place.parent().full).and_then(|directory| directory.sync_all());
 }
 
 /// The whole content in a new file of ours, in the same directory.

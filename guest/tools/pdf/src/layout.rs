@@ -6,6 +6,7 @@ use crate::document::{Alignment, Block, Document, Image, Page, Spot, Text};
 use crate::font::{ASCENT, DESCENT};
 use crate::limits::MAX_PAGES;
 use crate::lines::{Line, wrap};
+use crate::text::quote;
 use crate::{invalid, refused};
 use std::ops::Range;
 
@@ -133,6 +134,7 @@ impl Flow<'_> {
         for (paragraph, words) in text.text.split('\n').enumerate() {
             let advance = |c| text.style.weight().advance(c) * text.size;
             let lines = wrap(words, spot.width + SLACK, advance);
+            self.fits(text, &spot, words, &lines)?;
             let count = lines.len();
             for (at, line) in lines.into_iter().enumerate() {
                 match fixed {
@@ -163,6 +165,21 @@ impl Flow<'_> {
             self.y = y;
         }
         Ok(())
+    }
+
+    /// Refuses what would be drawn past the end of its line: one character that is wider than the whole line.
+    fn fits(&self, text: &Text, spot: &Spot, words: &str, lines: &[Line]) -> Result<(), ToolError> {
+        let Some(line) = lines.iter().find(|line| line.width > spot.width + SLACK) else { return Ok(()) };
+        let remedy = match text.place {
+            Some(_) => "a place with more room to its right",
+            None => "a document with wider pages or a smaller margin",
+        };
+        Err(invalid(format!(
+            "{} is {:.1} points wide and the line has {:.1}: a smaller size, or {remedy}, is needed",
+            quote(words.get(line.range.clone()).unwrap_or_default().trim_end()),
+            line.width,
+            spot.width
+        )))
     }
 
     fn image(&mut self, block: usize, image: &Image) -> Result<(), ToolError> {

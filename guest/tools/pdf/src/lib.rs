@@ -57,16 +57,22 @@ mod pdf;
 mod picture;
 mod shelf;
 
-// How a path is read and a file looked at is one thing in all of our plug-ins; each has its own bindings, so they share the
-// source and not a crate.
+// How a path is read, a file looked at and a name shown is one thing in all of our plug-ins; each has its own bindings, so
+// they share the source and not a crate.
+#[path = "../../files/src/error.rs"]
+mod error;
 #[path = "../../files/src/paths.rs"]
-#[allow(dead_code, reason = "shared")]
+#[cfg_attr(not(test), expect(dead_code, reason = "shared"))]
 mod paths;
+#[path = "../../files/src/schema.rs"]
+mod schema;
+#[path = "../../files/src/shown.rs"]
+mod shown;
 #[path = "../../files/src/snapshot.rs"]
-#[allow(dead_code, reason = "shared")]
+#[expect(dead_code, reason = "shared")]
 mod snapshot;
 #[path = "../../files/src/text.rs"]
-#[allow(dead_code, reason = "shared")]
+#[cfg_attr(not(test), expect(dead_code, reason = "shared"))]
 mod text;
 
 #[expect(unsafe_code, reason = "generated")]
@@ -77,12 +83,10 @@ mod bindings {
     export!(Pdf);
 }
 
-use bindings::exports::counterfoil::tool::tools::{
-    Context, Effect, Failure, Guest, Level, Outcome, Plan, Tool, ToolError,
-};
+use bindings::exports::counterfoil::tool::tools::{Context, Guest, Level, Outcome, Plan, Tool, ToolError};
 use describe::Kind;
+use error::{failed, invalid, io, parse, refused};
 use paths::Roots;
-use serde::de::DeserializeOwned;
 
 struct Pdf;
 
@@ -95,8 +99,8 @@ impl Guest for Pdf {
         let roots = Roots::granted();
         match Kind::of(&tool)? {
             Kind::CreateDocument => create::plan(&parse(&arguments)?),
-            Kind::AddText => add::plan(&roots, parse(&arguments)?),
-            Kind::AddImage => add_image::plan(&roots, parse(&arguments)?),
+            Kind::AddText => add::plan(&roots, &parse(&arguments)?),
+            Kind::AddImage => add_image::plan(&roots, &parse(&arguments)?),
             Kind::OutputPdf => output::plan(&roots, &parse(&arguments)?),
             Kind::GetDocument => manage::get(&roots, &parse(&arguments)?).map(harmless),
             Kind::ListDocuments => manage::list(&roots, &parse(&arguments)?).map(harmless),
@@ -108,44 +112,13 @@ impl Guest for Pdf {
         let roots = Roots::granted();
         match Kind::of(&tool)? {
             Kind::CreateDocument => create::run(&roots, &parse(&arguments)?, &context),
-            Kind::AddText => add::run(&roots, parse(&arguments)?, &context),
-            Kind::AddImage => add_image::run(&roots, parse(&arguments)?, &context),
+            Kind::AddText => add::run(&roots, &parse(&arguments)?, &context),
+            Kind::AddImage => add_image::run(&roots, &parse(&arguments)?, &context),
             Kind::OutputPdf => output::run(&roots, &parse(&arguments)?, &context),
             Kind::GetDocument => manage::get(&roots, &parse(&arguments)?),
             Kind::ListDocuments => manage::list(&roots, &parse(&arguments)?),
             Kind::DeleteDocument => manage::delete(&roots, &parse(&arguments)?, &context),
         }
-    }
-}
-
-fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, ToolError> {
-    serde_json::from_str(arguments).map_err(|error| invalid(format!("the arguments do not fit: {error}")))
-}
-
-fn invalid(text: impl Into<String>) -> ToolError {
-    ToolError::InvalidArguments(text.into())
-}
-
-fn refused(text: impl Into<String>) -> ToolError {
-    ToolError::Refused(text.into())
-}
-
-fn failed(message: impl Into<String>, effect: Effect) -> ToolError {
-    ToolError::Failed(Failure { message: message.into(), effect })
-}
-
-/// What to tell about an error of the file system before anything was changed.
-fn io(what: &str, error: &std::io::Error) -> ToolError {
-    use std::io::ErrorKind as E;
-    match error.kind() {
-        E::NotFound => refused(format!("{what}: it does not exist")),
-        E::PermissionDenied | E::ReadOnlyFilesystem => refused(format!(
-            "{what}: not permitted; the path leads out of the granted directories, or the grant or the file is read-only"
-        )),
-        E::InvalidFilename => {
-            refused(format!("{what}: the name is too long or has characters that the file system does not take"))
-        }
-        _ => failed(format!("{what}: {error}"), Effect::None),
     }
 }
 
@@ -171,5 +144,44 @@ fn at_least(level: Level, context: &Context, what: &str) -> Result<(), ToolError
     match rank(context.level) >= rank(level) {
         true => Ok(()),
         false => Err(refused(format!("{what} needs a higher level than this call was let through at"))),
+    }
+}
+
+/// Refuses a run whose preview was about something else, and one at the highest level that had no preview.
+fn agreed(context: &Context, now: &str, changed: &str) -> Result<(), ToolError> {
+    match context.precondition.as_deref() {
+        Some(seen) if seen != now => Err(refused(changed)),
+        None if context.level == Level::ApprovalRequired => {
+            Err(refused("this run has no preview to compare with: nothing was done"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(level: Level, precondition: Option<&str>, refusal: Option<&str>) {
+        let precondition = precondition.map(str::to_owned);
+        let context = Context { operation_id: "op".to_owned(), level, precondition };
+        let words = match agreed(&context, "document 1", "it changed") {
+            Ok(()) => None,
+            Err(ToolError::Refused(words)) => Some(words),
+            Err(other) => Some(format!("{other:?}")),
+        };
+        assert_eq!(words.as_deref(), refusal);
+    }
+
+    #[test]
+    fn what_was_confirmed_is_what_runs_and_nothing_is_confirmed_without_a_preview() {
+        check(Level::Caution, None, None);
+        check(Level::Caution, Some("document 1"), None);
+        check(Level::ApprovalRequired, Some("document 1"), None);
+        check(Level::Caution, Some("document 2"), Some("it changed"));
+        check(Level::ApprovalRequired, Some("document 2"), Some("it changed"));
+        let none = "this run has no preview to compare with: nothing was done";
+        check(Level::ApprovalRequired, None, Some(none));
     }
 }

@@ -4,6 +4,12 @@
 /// Longest text of one call, in characters: four bytes each fit into the 256 KiB of arguments.
 pub const MAX_TEXT: usize = 60_000;
 
+/// Characters of a text that a plan shows: what a person reads who is asked. Its length and digest stand for the rest.
+pub const MAX_PLANNED_TEXT: usize = 500;
+
+/// Characters of a text that get_document shows.
+pub const MAX_LISTED_TEXT: usize = 80;
+
 /// Characters of one document, some 150 full pages: half a second to lay out and write.
 pub const MAX_CHARACTERS: usize = 400_000;
 

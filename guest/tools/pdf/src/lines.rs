@@ -13,7 +13,8 @@ pub struct Line {
     pub gaps: usize,
 }
 
-/// `advance` is in the unit of `limit`. An empty paragraph is one empty line.
+/// `advance` is in the unit of `limit`. An empty paragraph is one empty line. A character that is wider than the limit is a
+/// line by itself, which is wider too: whoever draws it looks.
 pub fn wrap(paragraph: &str, limit: f64, advance: impl Fn(char) -> f64) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line = Open::at(0);
@@ -112,8 +113,14 @@ mod tests {
         check("abcdefgh", 3.0, &["abc", "def", "gh"]);
         check("x abcdefgh y", 3.0, &["x ", "abc", "def", "gh ", "y"]);
         check("éééé", 2.0, &["éé", "éé"]);
-        let lines = wrap("WWW", 0.5, |_| 1.0);
-        assert_eq!(lines.len(), 3, "one character a line where not even one fits");
+    }
+
+    #[test]
+    fn a_line_that_is_too_narrow_for_one_character_says_so_by_its_width() {
+        let widths =
+            |limit| wrap("iW i", limit, |c| if c == 'W' { 3.0 } else { 1.0 }).iter().map(|line| line.width).collect();
+        let (narrow, wide): (Vec<f64>, Vec<f64>) = (widths(2.0), widths(3.0));
+        assert_eq!((narrow, wide), (vec![1.0, 3.0, 1.0], vec![1.0, 3.0, 1.0]));
     }
 
     #[test]

@@ -1,19 +1,16 @@
 //! get_document, list_documents, delete_document.
 
 use crate::bindings::exports::counterfoil::tool::tools::{Context, Effect, Level, Outcome, Plan, ToolError};
-use crate::document::Block;
+use crate::document::{Block, digest};
 use crate::layout::Layout;
-use crate::limits::{MAX_LISTED, MAX_SHOWN_BLOCKS};
+use crate::limits::{MAX_LISTED, MAX_LISTED_TEXT, MAX_SHOWN_BLOCKS};
 use crate::paths::{Place, Roots};
 use crate::shelf::{Loaded, Shelf};
 use crate::text::{count, quote};
-use crate::{at_least, failed, io, refused};
+use crate::{agreed, at_least, failed, io, keep};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs;
-
-/// Characters of a text that get_document shows.
-const BEGINNING: usize = 80;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,8 +27,7 @@ pub fn get(roots: &Roots, arguments: &One) -> Result<Outcome, ToolError> {
     let layout = Layout::of(&document)?;
     let show = |(block, page): (&Block, &usize)| match block {
         Block::Text(text) => {
-            let beginning: String = text.text.chars().take(BEGINNING).collect();
-            let whole = beginning.len() == text.text.len();
+            let (beginning, whole) = text.beginning(MAX_LISTED_TEXT);
             json!({ "kind": "text", "page": page + 1, "style": text.style, "text": beginning, "whole": whole })
         }
         Block::Image(image) => {
@@ -83,7 +79,9 @@ fn doomed(roots: &Roots, id: &str) -> Result<(Loaded, Vec<Place>, String), ToolE
     let shelf = Shelf::granted(roots)?;
     let loaded = shelf.load(id)?;
     let images = shelf.leftovers(id)?;
-    let precondition = format!("document {} images {}", loaded.digest, images.len());
+    // A digest of the names, which have those of the images in them.
+    let names: Vec<&str> = images.iter().map(|image| image.shown.as_str()).collect();
+    let precondition = format!("document {} images {}", loaded.digest, digest(names.join("\n").as_bytes()));
     Ok((loaded, images, precondition))
 }
 
@@ -110,25 +108,23 @@ pub fn plan_delete(roots: &Roots, arguments: &One) -> Result<Plan, ToolError> {
 pub fn delete(roots: &Roots, arguments: &One, context: &Context) -> Result<Outcome, ToolError> {
     at_least(Level::ApprovalRequired, context, "deleting a document")?;
     let (loaded, images, precondition) = doomed(roots, &arguments.document_id)?;
-    if context.precondition.as_ref() != Some(&precondition) {
-        return Err(refused(format!(
-            "document {} changed since the preview; nothing was deleted",
-            arguments.document_id
-        )));
-    }
-    fs::remove_file(&loaded.place.full).map_err(|error| io(&loaded.place.quoted(), &error))?;
-    for (gone, image) in images.iter().enumerate() {
-        fs::remove_file(&image.full).map_err(|error| {
-            failed(
+    let changed = format!("document {} changed since the preview; nothing was deleted", arguments.document_id);
+    agreed(context, &precondition, &changed)?;
+    // The document last: where one of them stays, it can be deleted again.
+    for (gone, place) in images.iter().chain([&loaded.place]).enumerate() {
+        fs::remove_file(&place.full).map_err(|error| match gone {
+            0 => io(&place.quoted(), &error),
+            _ => failed(
                 format!(
-                    "deleted the document and {gone} of {} images, and then not {}: {error}",
-                    images.len(),
-                    image.quoted()
+                    "deleted {gone} of {}, and then not {}: {error}; the document can be deleted again",
+                    count(images.len() as u64, "image", "images"),
+                    place.quoted()
                 ),
                 Effect::Partial,
-            )
+            ),
         })?;
     }
+    keep::settle(&loaded.place);
     let document = &loaded.document;
     Ok(Outcome {
         message: format!("Deleted document {}, {}.", document.id, quote(&document.title)),

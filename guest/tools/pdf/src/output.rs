@@ -9,7 +9,7 @@ use crate::paths::{Place, Roots};
 use crate::shelf::{Loaded, Shelf};
 use crate::snapshot::{Found, MAX_HASHED, fingerprint, look};
 use crate::text::{base64, bytes, count, quote};
-use crate::{at_least, invalid, keep, pdf, refused};
+use crate::{agreed, at_least, invalid, keep, pdf, refused};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -208,9 +208,8 @@ fn moved(context: &Context, made: &Made, target: &Target) -> ToolError {
 fn give(roots: &Roots, arguments: &Output, context: &Context) -> Result<Outcome, ToolError> {
     let made = Made::new(roots, &arguments.document_id)?;
     made.returnable()?;
-    if context.precondition.as_ref().is_some_and(|seen| *seen != made.precondition(None)) {
-        return Err(refused(format!("document {} changed since the preview; ask again", made.loaded.document.id)));
-    }
+    let changed = format!("document {} changed since the preview; ask again", made.loaded.document.id);
+    agreed(context, &made.precondition(None), &changed)?;
     Ok(Outcome {
         message: format!("The PDF of document {}: {}.", made.loaded.document.id, made.measure()),
         details: extended(made.details(), json!({ "encoding": "base64", "content": base64(&made.pdf) })),

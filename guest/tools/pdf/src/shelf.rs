@@ -9,7 +9,7 @@ use crate::limits::{MAX_DOCUMENT_BYTES, MAX_IMAGE_BYTES};
 use crate::paths::{Place, Roots};
 use crate::pdf::Files;
 use crate::snapshot::{Children, Found, children, look};
-use crate::text::quote;
+use crate::text::{grouped, quote};
 use crate::{invalid, io, keep, refused};
 use std::fs::File;
 use std::io::Read;
@@ -140,7 +140,14 @@ impl Shelf {
             let ends = |format: Format| rest.strip_suffix(format.name()).is_some_and(|mark| mark.len() == 33);
             ends(Format::Png) || ends(Format::Jpeg)
         };
-        let names = children(&self.0, MAX_FILES)?.names;
+        let Children { names, complete, .. } = children(&self.0, MAX_FILES)?;
+        if !complete {
+            return Err(refused(format!(
+                "the directory of the documents holds more than {} files, and images of the document could be missed: the \
+                 operator moves some away",
+                grouped(MAX_FILES as u64)
+            )));
+        }
         Ok(names.iter().filter(|name| ours(name)).map(|name| self.0.child(name)).collect())
     }
 }

@@ -129,9 +129,34 @@ fn what_has_a_place_of_its_own_leaves_the_flow_alone() {
 }
 
 #[test]
+fn a_character_that_is_wider_than_its_line_is_refused_with_what_to_change() {
+    #[track_caller]
+    fn check(text: Text, expected: Option<&str>) {
+        match (Layout::of(&document(vec![Block::Text(text)])), expected) {
+            (Ok(_), None) => {}
+            (Err(ToolError::InvalidArguments(words)), Some(expected)) => assert!(words.contains(expected), "{words}"),
+            (other, expected) => panic!("{other:?} where {expected:?}"),
+        }
+    }
+    let width = Style::Body.weight().advance('W') * 10.0;
+    let at = |width| Text { place: Some(Spot { x: 10.0, y: 10.0, width }), ..text("iiWi") };
+    check(at(width), None);
+    check(at(width - SLACK / 2.0), None);
+    check(at(width - 0.1), Some("\"W\" is 9.4 points wide and the line has 9.3: a smaller size, or a place with"));
+    // 36 points between the margins.
+    let mut narrow = document(vec![Block::Text(Text { size: 50.0, ..text("fine W") })]);
+    narrow.page = Page { width: 136.0, ..narrow.page };
+    assert!(
+        matches!(Layout::of(&narrow), Err(ToolError::InvalidArguments(words)) if words.contains("a document with wider pages"))
+    );
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
-    let refuses =
-        |block| document(vec![block]).check().and_then(|()| Layout::of(&document(Vec::new())).map(|_| ())).is_err();
+    let refuses = |block| {
+        let document = document(vec![block]);
+        document.check().and_then(|()| Layout::of(&document).map(|_| ())).is_err()
+    };
     assert!(refuses(Block::Image(image(201.0, 10.0))) && refuses(Block::Image(image(10.0, 101.0))));
     assert!(refuses(Block::Image(image(f64::NAN, 10.0))));
     assert!(refuses(Block::Text(Text { size: 3.0, ..text("a") })));

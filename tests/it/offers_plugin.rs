@@ -6,6 +6,7 @@ mod data;
 mod desk;
 mod money;
 mod password;
+mod shown;
 
 use cases::CASES;
 use counterfoil::plugin::Access;

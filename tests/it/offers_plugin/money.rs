@@ -55,7 +55,7 @@ async fn the_deletion_of_a_campaign_says_what_goes_with_it() {
         preview.json["preview"],
         json!({
             "campaign_id": 42, "campaign_name": "Black Friday FR", "status": "active", "active_flows": 12,
-            "lifetime_clicks": 4523, "lifetime_revenue": "1247.00", "landings_that_stay": 1, "active_source_campaigns": 0,
+            "lifetime_clicks": 4523, "lifetime_revenue": "1247.00", "landings_unbound": [3], "active_source_campaigns": 0,
         })
     );
     let preview = desk.preview("delete_campaign", r#"{"id": 43}"#).await;

@@ -164,7 +164,8 @@ fn bulk_update_product_prices(work: &mut Work) -> Result<Change, ToolError> {
         ));
     }
     if missing > 0 {
-        warnings.push(format!("{} of the collection no longer exists.", count(missing as u64, "product")));
+        let exist = if missing == 1 { "exists" } else { "exist" };
+        warnings.push(format!("{} of the collection no longer {exist}.", count(missing as u64, "product")));
     }
     if percent.abs() >= Decimal::whole(50) {
         warnings.push("This is a change of 50 % or more.".to_owned());

@@ -6,7 +6,7 @@ use crate::json::Json;
 use crate::kinds::{CAMPAIGNS, CLOAKING_WORKFLOWS, COST_MODELS, LANDINGS, OFFERS, SOURCE_CAMPAIGNS};
 use crate::money::Decimal;
 use crate::refused;
-use crate::say::{Amount, deletion, names};
+use crate::say::{Amount, deletion, ids, names};
 use crate::text::{count, quote};
 use crate::work::{Change, Record, Work};
 
@@ -252,7 +252,7 @@ fn delete_campaign(work: &mut Work) -> Result<Change, ToolError> {
     for landing in &landings {
         work.set(landing, [("campaign_id", Json::Null)]);
     }
-    work.data.remove(&CAMPAIGNS, campaign.id);
+    work.remove(&campaign);
     let facts = [
         count(flows, "active flow"),
         count(clicks, "lifetime click"),
@@ -265,7 +265,7 @@ fn delete_campaign(work: &mut Work) -> Result<Change, ToolError> {
         ("active_flows", Json::whole(flows)),
         ("lifetime_clicks", Json::whole(clicks)),
         ("lifetime_revenue", revenue.json()),
-        ("landings_that_stay", Json::whole(landings.len() as u64)),
+        ("landings_unbound", ids(&landings)),
         ("active_source_campaigns", Json::whole(sources.len() as u64)),
     ];
     Ok(deletion(work, &campaign, &facts, details, warnings))
@@ -287,7 +287,7 @@ fn delete_cloaking_workflow(work: &mut Work) -> Result<Change, ToolError> {
     for campaign in &others {
         work.set(campaign, [("cloaking_workflow_id", Json::Null)]);
     }
-    work.data.remove(&CLOAKING_WORKFLOWS, workflow.id);
+    work.remove(&workflow);
     let many = count(others.len() as u64, "campaign");
     let warnings = match others.len() {
         0 => Vec::new(),
@@ -300,7 +300,7 @@ fn delete_cloaking_workflow(work: &mut Work) -> Result<Change, ToolError> {
     let details = [
         ("cloaking_workflow_id", Json::whole(workflow.id)),
         ("cloaking_workflow_name", Json::text(workflow.text("name"))),
-        ("campaigns_that_lose_it", Json::whole(others.len() as u64)),
+        ("campaigns_without_it", ids(&others)),
     ];
     Ok(deletion(work, &workflow, &[format!("used by {many}")], details, warnings))
 }

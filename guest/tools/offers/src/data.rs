@@ -4,7 +4,8 @@
 use crate::bindings::exports::counterfoil::tool::tools::ToolError;
 use crate::json::{Json, Members};
 use crate::kinds::{self, Kind};
-use crate::text::{digest, hex};
+use crate::shown::hex;
+use crate::text::digest;
 use crate::what::MAX_ID;
 use crate::{failed_before, left_over, refused};
 use sha2::{Digest, Sha256};

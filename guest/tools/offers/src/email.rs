@@ -4,13 +4,18 @@ use crate::bindings::exports::counterfoil::tool::tools::{Level, ToolError};
 use crate::describe::{DELETED, Shape, Tool, What, needs, takes};
 use crate::json::Json;
 use crate::kinds::{EMAIL_LISTS, LANDINGS, TRIGGERS};
-use crate::say::{deletion, names};
+use crate::say::{deletion, ids, names};
+use crate::shown::hex;
 use crate::text::{count, quote};
 use crate::work::{Change, Record, Work};
 use crate::{invalid, refused};
+use sha2::{Digest, Sha256};
 
 /// Most steps of a sequence.
 const MAX_STEPS: usize = 100;
+
+/// Characters of a mail that a plan shows: what a person reads who is asked. Its length and digest stand for the rest.
+const MAX_SHOWN: usize = 500;
 
 const LIST: &[(&str, Shape)] = &[(
     "email_list",
@@ -173,9 +178,11 @@ fn add_email_sequence_step(work: &mut Work) -> Result<Change, ToolError> {
     if position > MAX_STEPS {
         return Err(refused(format!("{} has {MAX_STEPS} steps, and a sequence has no more", list.named())));
     }
-    let entry =
-        [("subject", Json::text(subject.clone())), ("body", Json::text(body)), ("delay_hours", Json::whole(delay))];
-    let entry = Json::object(entry);
+    let entry = Json::object([
+        ("subject", Json::text(subject.clone())),
+        ("body", Json::text(body.clone())),
+        ("delay_hours", Json::whole(delay)),
+    ]);
     let same =
         |last: &Json| ["subject", "body", "delay_hours"].iter().all(|member| last.get(member) == entry.get(member));
     if list.rows("sequence").last().is_some_and(same) {
@@ -189,13 +196,22 @@ fn add_email_sequence_step(work: &mut Work) -> Result<Change, ToolError> {
         ("delay_hours", Json::whole(delay)),
     ];
     let words = format!("step {position}, {}, to the sequence of {}", quote(&subject), list.named());
-    let details = Json::object(facts);
+    let beginning: String = body.chars().take(MAX_SHOWN).collect();
+    let shown = [
+        ("body", Json::text(beginning.clone())),
+        ("body_whole", Json::Bool(beginning == body)),
+        ("body_characters", Json::whole(body.chars().count() as u64)),
+        ("body_sha256", Json::text(hex(&Sha256::digest(&body)))),
+    ];
+    let outcome = Json::object(facts);
+    let mut details = outcome.clone();
+    shown.into_iter().for_each(|(name, value)| details.set(name, value));
     Ok(Change {
         summary: format!("Will add {words}, {} after the one before.", count(delay, "hour")),
-        details: details.clone(),
+        details,
         warnings: Vec::new(),
         message: format!("Added {words}"),
-        outcome: details,
+        outcome,
     })
 }
 
@@ -217,7 +233,7 @@ fn enroll_email_subscriber(work: &mut Work) -> Result<Change, ToolError> {
     let name = work.given("name").map_or(Json::Null, Json::text);
     let entry = [
         ("email", Json::text(email.clone())),
-        ("name", name),
+        ("name", name.clone()),
         ("status", Json::text("subscribed")),
         ("enrolled_at", Json::text(work.now.clone())),
     ];
@@ -225,6 +241,7 @@ fn enroll_email_subscriber(work: &mut Work) -> Result<Change, ToolError> {
     let details = Json::object([
         ("email_list_id", Json::whole(list.id)),
         ("email", Json::text(email.clone())),
+        ("name", name),
         ("subscribers", Json::whole(list.rows("subscribers").len() as u64 + 1)),
     ]);
     Ok(Change {
@@ -281,7 +298,7 @@ fn delete_email_list(work: &mut Work) -> Result<Change, ToolError> {
     for landing in &landings {
         work.set(landing, [("email_list_id", Json::Null)]);
     }
-    work.data.remove(&EMAIL_LISTS, list.id);
+    work.remove(&list);
     let (subscribers, steps) = (list.rows("subscribers").len() as u64, list.rows("sequence").len() as u64);
     let bound = landings.len() as u64;
     let mut warnings = Vec::new();
@@ -298,7 +315,7 @@ fn delete_email_list(work: &mut Work) -> Result<Change, ToolError> {
         ("email_list_name", Json::text(list.text("name"))),
         ("subscribers", Json::whole(subscribers)),
         ("sequence_steps", Json::whole(steps)),
-        ("landings_unbound", Json::List(landings.iter().map(|landing| Json::whole(landing.id)).collect())),
+        ("landings_unbound", ids(&landings)),
     ];
     Ok(deletion(work, &list, &facts, details, warnings))
 }
@@ -307,7 +324,7 @@ fn delete_email_conversion_trigger(work: &mut Work) -> Result<Change, ToolError>
     let trigger = work.find(&TRIGGERS, "id")?;
     let (list, active) = (trigger.whole("email_list_id"), trigger.flag("active"));
     let name = work.look(&EMAIL_LISTS, list).map_or_else(|| format!("email list #{list}"), |list| list.named());
-    work.data.remove(&TRIGGERS, trigger.id);
+    work.remove(&trigger);
     let fired = trigger.whole("times_fired");
     let facts = [format!("on {} to {name}", quote(trigger.text("event"))), format!("fired {}", count(fired, "time"))];
     let warnings = match active {

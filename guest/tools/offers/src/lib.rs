@@ -20,6 +20,11 @@ mod text;
 mod what;
 mod work;
 
+// What is hidden in a text does not depend on the plug-in that shows it: each has its own bindings, so they share the source
+// and not a crate.
+#[path = "../../files/src/shown.rs"]
+mod shown;
+
 #[expect(unsafe_code, reason = "generated")]
 #[allow(clippy::indexing_slicing, reason = "generated")]
 mod bindings {

@@ -62,6 +62,11 @@ pub fn deletion<const N: usize>(
     }
 }
 
+/// For details: all of them.
+pub fn ids(records: &[Record]) -> Json {
+    Json::List(records.iter().map(|record| Json::whole(record.id)).collect())
+}
+
 /// A list of names for a sentence: the first three, and how many others.
 pub fn names(records: &[Record]) -> String {
     let mut names: Vec<String> =

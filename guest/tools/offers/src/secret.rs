@@ -2,7 +2,8 @@
 //! section 5.2), one block.
 
 use crate::json::Json;
-use crate::text::{digest, hex};
+use crate::shown::hex;
+use crate::text::digest;
 use sha2::{Digest, Sha256};
 
 /// A tenth of a second or a few, once for each server; each guess costs the same.

@@ -6,9 +6,10 @@ use crate::describe::{DELETED, Shape, Tool, What, needs, takes};
 use crate::json::Json;
 use crate::kinds::{COLLECTIONS, ORDERS, PRODUCTS};
 use crate::refused;
-use crate::say::{deletion, names};
+use crate::say::{deletion, ids, names};
 use crate::text::{count, quote};
 use crate::work::{Change, Record, Work};
+use std::collections::BTreeSet;
 
 const ORDER: &[(&str, Shape)] = &[(
     "order",
@@ -71,8 +72,10 @@ pub const TOOLS: &[Tool] = &[
 
 fn delete_collection(work: &mut Work) -> Result<Change, ToolError> {
     let collection = work.find(&COLLECTIONS, "id")?;
-    let (products, published) = (collection.ids("product_ids").len() as u64, collection.flag("published"));
-    work.data.remove(&COLLECTIONS, collection.id);
+    let there: BTreeSet<u64> = collection.ids("product_ids").into_iter().collect();
+    let there = there.into_iter().filter(|id| work.data.find(&PRODUCTS, *id).is_some());
+    let (products, published) = (there.count() as u64, collection.flag("published"));
+    work.remove(&collection);
     let facts =
         [format!("{} in it, which {}", count(products, "product"), if products == 1 { "stays" } else { "stay" })];
     let warnings = match published {
@@ -109,7 +112,7 @@ fn delete_product(work: &mut Work) -> Result<Change, ToolError> {
         let left = Json::List(left.map(Json::whole).collect());
         work.set(collection, [("product_ids", left)]);
     }
-    work.data.remove(&PRODUCTS, product.id);
+    work.remove(&product);
     let (price, stock) = (product.money("price")?, product.whole("stock"));
     let mut warnings = Vec::new();
     if product.is("status", "active") {
@@ -129,7 +132,7 @@ fn delete_product(work: &mut Work) -> Result<Change, ToolError> {
         ("status", Json::text(product.text("status"))),
         ("price", price.json()),
         ("stock", Json::whole(stock)),
-        ("collections", Json::List(collections.iter().map(|collection| Json::whole(collection.id)).collect())),
+        ("collections", ids(&collections)),
     ];
     Ok(deletion(work, &product, &facts, details, warnings))
 }
@@ -215,18 +218,19 @@ fn cancel_order(work: &mut Work) -> Result<Change, ToolError> {
     }
     let (total, refunded) = (order.money("total")?, order.money("refunded")?);
     let paid = ["paid", "partially_refunded"].iter().any(|status| order.is("payment_status", status));
+    // Pieces, not lines of the order.
     let (mut restocked, mut gone, mut items) = (Vec::new(), 0, 0);
     for item in order.rows("items") {
         let whole = |name| item.get(name).and_then(Json::as_whole).unwrap_or_default();
         let (id, quantity) = (whole("product_id"), whole("quantity"));
-        items = quantity.saturating_add(items);
         match work.look(&PRODUCTS, id) {
             Some(product) => {
                 let stock = product.whole("stock").saturating_add(quantity);
                 work.set(&product, [("stock", Json::whole(stock))]);
+                items = quantity.saturating_add(items);
                 restocked.push(Json::object([("product_id", Json::whole(id)), ("quantity", Json::whole(quantity))]));
             }
-            None => gone += 1,
+            None => gone = quantity.saturating_add(gone),
         }
     }
     let reason = reason(work);
@@ -245,7 +249,11 @@ fn cancel_order(work: &mut Work) -> Result<Change, ToolError> {
         warnings.push(format!("{left} stays paid until refund_order gives it back."));
     }
     if gone > 0 {
-        warnings.push(format!("{} of it no longer exists and goes into no stock.", count(gone, "product")));
+        let rest = match gone {
+            1 => "is of a product that no longer exists and goes into no stock",
+            _ => "are of products that no longer exist and go into no stock",
+        };
+        warnings.push(format!("{} {rest}.", count(gone, "item")));
     }
     Ok(Change {
         summary: format!(

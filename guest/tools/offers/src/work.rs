@@ -6,7 +6,8 @@ use crate::data::{Data, damaged, id};
 use crate::json::{Json, Members};
 use crate::kinds::Kind;
 use crate::money::Decimal;
-use crate::text::{digest, hex, quote};
+use crate::shown::hex;
+use crate::text::{digest, quote};
 use crate::{invalid, refused};
 
 pub struct Work {
@@ -16,7 +17,8 @@ pub struct Work {
     pub now: String,
     /// Names this run; nothing in a preview.
     pub operation: Option<String>,
-    /// The records that were looked at, as they were at first, whatever the order of their members.
+    /// The records that were looked at or are changed, as they were at first, whatever the order of their members; nothing
+    /// for one that this call adds.
     seen: Vec<(&'static str, u64, String)>,
 }
 
@@ -57,13 +59,18 @@ impl Work {
     /// A record, if it exists. From here on the plan rests on it.
     pub fn look(&mut self, kind: &'static Kind, id: u64) -> Option<Record> {
         let json = self.data.find(kind, id)?.clone();
-        if !self.seen.iter().any(|(collection, seen, _)| (*collection, *seen) == (kind.collection, id)) {
-            self.seen.push((kind.collection, id, json.sorted().to_string()));
-        }
+        self.note(kind, id, || json.sorted().to_string());
         Some(Record { id, kind, json })
     }
 
-    /// The records that fit. The plan rests on what it shows of them.
+    /// From here on the plan rests on this record as it is now.
+    fn note(&mut self, kind: &'static Kind, id: u64, now: impl FnOnce() -> String) {
+        if !self.seen.iter().any(|(collection, seen, _)| (*collection, *seen) == (kind.collection, id)) {
+            self.seen.push((kind.collection, id, now()));
+        }
+    }
+
+    /// The records that fit. The plan rests on what it shows of them, and on those that it changes.
     pub fn those(&self, kind: &'static Kind, fits: impl Fn(&Record) -> bool) -> Vec<Record> {
         let records = self.data.records(kind).iter();
         let records = records.filter_map(|json| Some(Record { id: id(json)?, kind, json: json.clone() }));
@@ -81,6 +88,7 @@ impl Work {
     /// Changes members of a record, and the time of its last change.
     pub fn set<const N: usize>(&mut self, record: &Record, members: [(&str, Json); N]) {
         let now = Json::text(self.now.clone());
+        self.look(record.kind, record.id);
         if let Some(json) = self.data.find_mut(record.kind, record.id) {
             members.into_iter().for_each(|(name, value)| json.set(name, value));
             json.set("updated_at", now);
@@ -90,10 +98,17 @@ impl Work {
     /// Adds an entry to a list within a record.
     pub fn append(&mut self, record: &Record, list: &str, entry: Json) {
         let now = Json::text(self.now.clone());
+        self.look(record.kind, record.id);
         if let Some(json) = self.data.find_mut(record.kind, record.id) {
             json.change(list, Json::List(Vec::new()), |list| list.push(entry));
             json.set("updated_at", now);
         }
+    }
+
+    /// Removes a record; its id stays taken.
+    pub fn remove(&mut self, record: &Record) {
+        self.look(record.kind, record.id);
+        self.data.remove(record.kind, record.id);
     }
 
     pub fn add<const N: usize>(
@@ -106,7 +121,9 @@ impl Work {
             members.push((time.to_owned(), Json::text(self.now.clone())));
         }
         let json = self.data.add(kind, members)?;
-        Ok(Record { id: id(&json).unwrap_or_default(), kind, json })
+        let id = id(&json).unwrap_or_default();
+        self.note(kind, id, String::new);
+        Ok(Record { id, kind, json })
     }
 
     pub fn id(&self, argument: &str) -> Result<u64, ToolError> {

@@ -54,6 +54,11 @@ impl Kind {
         }
     }
 
+    /// Whether no call of it is milder than its level, so that its plans need not be asked.
+    fn always(self) -> bool {
+        matches!(self, Self::MoveFile | Self::DeleteFile | Self::DeleteDirectory)
+    }
+
     fn title(self) -> &'static str {
         match self {
             Self::ListFiles => "List a directory",
@@ -207,7 +212,7 @@ pub fn tools() -> Vec<Tool> {
         input_schema: kind.input().to_string(),
         output_schema: Some(kind.output().to_string()),
         level: kind.level(),
-        critical: false,
+        critical: kind.always(),
     };
     ALL.into_iter().map(describe).collect()
 }

@@ -231,7 +231,8 @@ pub fn tools() -> Vec<Tool> {
         input_schema: kind.input().to_string(),
         output_schema: Some(kind.output().to_string()),
         level: kind.level(),
-        critical: false,
+        // No call of it is milder than its level; output_pdf without a path is.
+        critical: kind == Kind::DeleteDocument,
     };
     ALL.into_iter().map(describe).collect()
 }

@@ -10,12 +10,14 @@ mod config;
 mod demo;
 mod doctor;
 mod install;
+mod itself;
 mod log;
 mod open;
 mod plugin;
 mod print;
 mod resolve;
 mod serve;
+mod shipped;
 mod tools;
 mod wait;
 
@@ -35,7 +37,7 @@ pub(crate) mod exit {
     pub const USAGE: u8 = 2;
     /// Nothing ran: the call has to be confirmed.
     pub const CONFIRMATION_REQUIRED: u8 = 3;
-    /// Nothing ran: the call was rejected.
+    /// This call ran nothing: it was rejected.
     pub const REJECTED: u8 = 4;
     /// It started and failed.
     pub const FAILED: u8 = 5;

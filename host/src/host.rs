@@ -48,7 +48,7 @@ pub enum Status {
     ConfirmationRequired,
     /// It ran.
     Ok,
-    /// Nothing ran, nothing was spent.
+    /// This call ran nothing and spent nothing.
     Rejected,
     /// It started and failed.
     Failed,

@@ -55,8 +55,9 @@
 //! [`ApprovalRequired`](Level::ApprovalRequired) run at once. A plan may say that this very call is milder; the operator
 //! may raise a tool ([`HostBuilder::level`]), never lower it.
 //!
-//! **Replies.** [`Reply::payload`] is JSON of one of four shapes ([`Status`]); deliver its bytes. `rejected`: nothing ran
-//! and nothing was spent. `failed`: it started, and how far it came is the payload's `effect`.
+//! **Replies.** [`Reply::payload`] is JSON of one of four shapes ([`Status`]); deliver its bytes. `rejected`: this
+//! call ran nothing and spent nothing; what an earlier one did with the token is the payload's `detail`. `failed`: it
+//! started, and how far it came is the payload's `effect`.
 //!
 //! **Runs belong to the host.** A confirmed run goes on when its caller goes away, and its outcome is recorded. Before a
 //! program ends it awaits [`Host::drain`].

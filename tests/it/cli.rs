@@ -29,7 +29,15 @@ fn an_empty_folder_becomes_a_working_host() {
     folder.run(&["config", "init"]).gave(0, &["counterfoil config check", "install --client", "mcpServers", "serve"]);
     folder.run(&["config", "check"]).gave(
         0,
-        &["is in order", "delete_file", "needs a confirmation, unless", "runs at once", "/files", "workspace"],
+        &[
+            "is in order",
+            "delete_file",
+            "always needs a confirmation",
+            "needs a confirmation, unless",
+            "runs at once",
+            "/files",
+            "workspace",
+        ],
     );
     folder.run(&["tools"]).gave(0, &["delete_file", "approval_required", "files", "does not prove"]);
     let tools = folder.run(&["tools", "--json"]).json();
@@ -114,7 +122,9 @@ fn what_is_refused_exits_with_4_and_spends_nothing() {
     rejected(&["call", "delete_file", DELETE, "--confirm", &token, "--owner", "other", "--json"], "wrong_owner");
     let both = format!(r#"{{"path": "a.txt", "confirm_token": "{token}"}}"#);
     rejected(&["call", "delete_file", &both, "--confirm", &token, "--json"], "invalid_arguments");
-    folder.run(&["call", "read_file", r#"{"path": "none"}"#]).gave(4, &["rejected (refused)", "nothing was spent"]);
+    folder
+        .run(&["call", "read_file", r#"{"path": "none"}"#])
+        .gave(4, &["rejected (refused)", "This call ran nothing and spent nothing."]);
     assert!(folder.path("work/workspace/a.txt").exists() && folder.path("work/workspace/b.txt").exists());
     folder.run(&["call", "delete_file", DELETE, "--confirm", &token]).gave(0, &[]);
 }
@@ -329,7 +339,9 @@ fn a_lost_run_is_listed_settled_by_a_person_and_never_run_again() {
 
     let token = preview(&folder);
     let id = lose(&folder, &token, Duration::from_secs(3600));
-    folder.run(&["resolve"]).gave(0, &["nothing to settle", "1 more may still be running"]);
+    folder
+        .run(&["resolve"])
+        .gave(0, &["nothing to settle yet", "may still be running", &id, "delete_file  started 2", "deadline 2"]);
     folder.run(&["resolve", &id, "--happened"]).gave(2, &["deadline"]);
     confirm(&token).gave(4, &["in_flight"]);
     folder.run(&["resolve", "nobody", "--happened"]).gave(2, &["lists what can be settled"]);

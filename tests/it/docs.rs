@@ -4,6 +4,7 @@
 mod mapping;
 mod page;
 mod quotes;
+mod readme;
 mod starts;
 mod talk;
 mod transcript;
@@ -15,6 +16,7 @@ use counterfoil_gate_core::responses::FIXED_KEYS;
 use counterfoil_gate_core::settings::Settings;
 use counterfoil_tests::component;
 use counterfoil_tests::program::Folder;
+use serde_json::Value;
 use std::path::Path;
 
 /// The plug-ins that the tools reference covers: those that ship with the project.
@@ -138,6 +140,21 @@ fn size(bytes: u64) -> String {
         _ if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
         _ => format!("{bytes} B"),
     }
+}
+
+#[test]
+fn docs_blocks_of_json_are_json() {
+    let (mut read, root) = (0, page::root());
+    let mut pages: Vec<_> = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.extend(["README.md", "ARCHITECTURE.md", "SECURITY.md"].map(|name| root.join(name)));
+    for path in pages.iter().filter(|path| path.extension().is_some_and(|end| end == "md")) {
+        for (line, block) in page::json_blocks(&std::fs::read_to_string(path).unwrap()) {
+            let value = serde_json::from_str::<Value>(&block);
+            assert!(value.is_ok(), "{}:{line}: {value:?}", path.display());
+            read += 1;
+        }
+    }
+    assert!(read > 50, "{read} blocks of JSON were read");
 }
 
 #[test]

@@ -254,7 +254,7 @@ impl Effect {
     }
 }
 
-/// A refusal: nothing ran, nothing was spent.
+/// A refusal: this call ran nothing and spent nothing. An earlier one may have: see [`Detail`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// Why.

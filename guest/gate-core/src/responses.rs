@@ -134,7 +134,7 @@ fn has_fixed(keys: &[String]) -> bool {
     keys.iter().any(|key| FIXED_KEYS.contains(&key.as_str()))
 }
 
-/// `rejected`: nothing ran, nothing was spent.
+/// `rejected`: this call ran nothing and spent nothing.
 pub fn rejected(tool: &str, rejection: &Rejection) -> String {
     Object::new()
         .text("status", "rejected")

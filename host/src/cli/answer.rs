@@ -33,13 +33,8 @@ pub(super) fn for_people(status: Status, payload: &str, again: &str) -> anyhow::
             {
                 writeln!(shown, "  {} {}\n", loud("warning:"), text::escape(&warning))?;
             }
-            if let Some(recent) = raw_of("recent").filter(|recent| *recent != "[]") {
-                writeln!(
-                    shown,
-                    "  {} an identical call was made a short time ago:\n{}\n",
-                    loud("warning:"),
-                    inset(&text::indent(recent))
-                )?;
+            for recent in raw_of("recent").map(serde_json::from_str::<Vec<Recent>>).transpose()?.unwrap_or_default() {
+                writeln!(shown, "  {} {}\n", loud("warning:"), recent.sentence())?;
             }
             writeln!(shown, "{}\n", inset(&text::indent(raw_of("preview").unwrap_or("{}"))))?;
             writeln!(
@@ -56,7 +51,18 @@ pub(super) fn for_people(status: Status, payload: &str, again: &str) -> anyhow::
         Status::Rejected => {
             let detail = word("detail");
             let reason = if detail.is_empty() { word("reason") } else { format!("{}, {detail}", word("reason")) };
-            writeln!(shown, "{} ({reason}): {}\nNothing ran and nothing was spent.", loud("rejected"), word("error"))?;
+            writeln!(shown, "{} ({reason}): {}", loud("rejected"), word("error"))?;
+            match text_of("reason").as_str() {
+                // There the error says what is known of the token.
+                "unavailable" => {}
+                _ if !detail.is_empty() => {
+                    writeln!(
+                        shown,
+                        "This call ran nothing. The token was spent before, by the run that it confirmed."
+                    )?;
+                }
+                _ => writeln!(shown, "This call ran nothing and spent nothing.")?,
+            }
         }
         Status::Failed => {
             writeln!(shown, "{} ({}): {}", loud("failed"), word("reason"), word("error"))?;
@@ -69,6 +75,29 @@ pub(super) fn for_people(status: Status, payload: &str, again: &str) -> anyhow::
         }
     }
     Ok(shown)
+}
+
+/// An identical call of the last minutes.
+#[derive(serde::Deserialize)]
+struct Recent {
+    state: String,
+    at: String,
+    seconds_ago: u64,
+}
+
+impl Recent {
+    fn sentence(&self) -> String {
+        let at = text::escape(&self.at);
+        let ago = match self.seconds_ago {
+            seconds @ 0..120 => format!("{seconds} s ago, at {at}"),
+            seconds => format!("{} min ago, at {at}", seconds / 60),
+        };
+        match self.state.as_str() {
+            "completed" => format!("an identical call ran {ago}: make sure that this is not the same wish twice"),
+            "in_flight" => format!("an identical call was started {ago}, and is still running: wait for its outcome"),
+            other => format!("an identical call was made {ago} ({})", text::escape(other)),
+        }
+    }
 }
 
 /// The members that have no sentence of their own, as JSON.
@@ -120,5 +149,39 @@ mod tests {
             assert!(plain.contains(part), "{part} in {plain}");
         }
         assert!(!plain.contains('\u{1b}') && !plain.contains('\u{202e}'));
+    }
+
+    #[test]
+    fn a_rejection_says_no_more_than_is_known_of_runs_and_token() {
+        let shown = |reason: &str, detail: &str| {
+            let payload = format!(r#"{{"status":"rejected","tool":"t","error":"why","reason":"{reason}"{detail}}}"#);
+            let shown = for_people(Status::Rejected, &payload, "").unwrap();
+            anstream::adapter::strip_str(&shown).to_string()
+        };
+        for detail in ["in_flight", "outcome_unknown", "already_ran", "settled_happened", "settled_did_not"] {
+            assert_eq!(
+                shown("unknown_or_used", &format!(r#","detail":"{detail}""#)),
+                format!(
+                    "rejected (unknown_or_used, {detail}): why\nThis call ran nothing. The token was spent before, by the run that it confirmed.\n"
+                )
+            );
+        }
+        assert_eq!(shown("unavailable", ""), "rejected (unavailable): why\n");
+        for reason in ["unknown_or_used", "expired", "unresolved"] {
+            let expected = format!("rejected ({reason}): why\nThis call ran nothing and spent nothing.\n");
+            assert_eq!(shown(reason, ""), expected);
+        }
+    }
+
+    #[test]
+    fn identical_calls_are_told_in_sentences() {
+        let payload = r#"{"status":"confirmation_required","tool":"t","summary":"s","preview":{},"confirm_token":"x","level":"l","expires_at":"e","warnings":[],"recent":[{"state":"completed","at":"2026-05-18T14:30:01Z","seconds_ago":40},{"state":"in_flight","at":"2026-05-18T14:20:01Z","seconds_ago":640}]}"#;
+        let shown = for_people(Status::ConfirmationRequired, payload, "c").unwrap();
+        let plain = anstream::adapter::strip_str(&shown).to_string();
+        assert!(
+            plain.contains("warning: an identical call ran 40 s ago, at 2026-05-18T14:30:01Z: make sure"),
+            "{plain}"
+        );
+        assert!(plain.contains("an identical call was started 10 min ago") && !plain.contains('['), "{plain}");
     }
 }

@@ -1,5 +1,7 @@
 //! `call TOOL JSON`: one call from a shell. The first changes nothing where a confirmation is needed; `--confirm` runs it.
 
+mod secrets;
+
 use super::print::{note, out};
 use super::{Usage, answer, exit, log, open, owner, serve};
 use crate::config::StoreConfig;
@@ -73,7 +75,14 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     }
     host.drain().await;
     let Some(reply) = reply else { return Ok(exit::OTHER) };
-    show(&reply, &args, &sent, config)?;
+    let schema = host.tools().iter().find(|tool| tool.name == args.tool).map(|tool| tool.input_schema.as_str());
+    let secret = schema.is_some_and(|schema| secrets::given(schema, &sent));
+    show(&reply, &args, &sent, secret, config)?;
+    if reply.status == Status::Rejected
+        && let Some(hint) = hint(&sent)
+    {
+        note(&hint);
+    }
     if reply.status == Status::ConfirmationRequired && matches!(loaded.store, StoreConfig::Memory) {
         note(
             "the store is \"memory:\", so this token has ended with this process: set url = \"sqlite:FILE\" to confirm from a shell",
@@ -143,14 +152,17 @@ impl Progress for Bar {
     }
 }
 
-fn show(reply: &Reply, args: &Args, sent: &str, config: Option<&Path>) -> anyhow::Result<()> {
+fn show(reply: &Reply, args: &Args, sent: &str, secret: bool, config: Option<&Path>) -> anyhow::Result<()> {
     if args.json {
         out(&reply.payload)?;
     } else {
-        let again = again(args, sent, config);
+        let again = again(args, if secret { None } else { Some(sent) }, config);
         // Whatever became of the run, its answer is shown: plainly, should it not read as expected.
         let shown = answer::for_people(reply.status, &reply.payload, &again);
         write!(anstream::stdout(), "{}", shown.unwrap_or_else(|_| text::indent(&reply.payload)))?;
+        if secret && reply.status == Status::ConfirmationRequired {
+            note("the arguments hold a secret and are not printed: give the same ones again");
+        }
     }
     if reply.replayed {
         note("this is the stored outcome of the run that this token confirmed; nothing ran now");
@@ -161,17 +173,31 @@ fn show(reply: &Reply, args: &Args, sent: &str, config: Option<&Path>) -> anyhow
     Ok(())
 }
 
-/// The command that confirms, up to the token.
-fn again(args: &Args, sent: &str, config: Option<&Path>) -> String {
+/// The command that confirms, up to the token: with the arguments that were sent, unless they are long or secret.
+fn again(args: &Args, sent: Option<&str>, config: Option<&Path>) -> String {
     /// Longer arguments are not repeated.
     const LONG: usize = 1000;
     let config =
         config.map(|file| format!(" --config {}", text::shell(&file.display().to_string()))).unwrap_or_default();
     let owner = args.owner.as_ref().map(|owner| format!(" --owner {}", text::shell(owner))).unwrap_or_default();
     let command = format!("counterfoil{config} call {}{owner}", text::shell(&args.tool));
-    let repeated = args.arguments == "-" || sent.len() <= LONG && text::escape(sent) == sent;
-    let arguments = if repeated { text::shell(&args.arguments) } else { "'…the same JSON…'".to_owned() };
+    // In JSON no line ends inside a string, so that one line says the same.
+    let line = sent.map(|sent| sent.trim().replace(['\n', '\r', '\t'], " "));
+    let repeated = line.filter(|line| line.len() <= LONG && text::escape(line) == *line);
+    let arguments = repeated.map_or_else(|| "'…the same JSON…'".to_owned(), |line| text::shell(&line));
     format!("{} {arguments} --confirm", text::escape(&command))
+}
+
+/// What to write instead of arguments that are no JSON object.
+fn hint(sent: &str) -> Option<String> {
+    let text = sent.trim();
+    if text.is_empty() || text.starts_with('{') {
+        return None;
+    }
+    let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && !name.is_empty();
+    let (name, value) = text.split_once('=').filter(|(name, _)| is_name(name)).unwrap_or(("path", "."));
+    let example = serde_json::json!({ name: value }).to_string();
+    Some(format!("arguments are one JSON object, e.g. {}", text::escape(&text::shell(&example))))
 }
 
 #[cfg(test)]
@@ -204,6 +230,14 @@ mod tests {
         for other in ["[]", "\"{}\"", "1", "\u{feff}{}", "\u{a0}{}"] {
             assert!(with_token(other, "t", "x").is_err(), "{other}");
         }
+    }
+
+    #[test]
+    fn what_is_no_object_is_answered_with_one() {
+        let hinted = hint("path=a b").unwrap();
+        assert_eq!(hinted, r#"arguments are one JSON object, e.g. '{"path":"a b"}'"#);
+        assert_eq!(hint("[1]").unwrap(), r#"arguments are one JSON object, e.g. '{"path":"."}'"#);
+        assert_eq!((hint("{"), hint(" ")), (None, None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod init;
 
 use super::print::{Table, bold, line, out};
+use super::shipped::Shipped;
 use super::tools::{MEANING, level, what_happens};
 use super::{exit, open};
 use crate::config::{Config, StoreConfig};
@@ -12,12 +13,17 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Subcommand)]
 pub(super) enum Verb {
-    /// Write a first configuration, with the plug-in `files` and a workspace for it; overwrites nothing
-    #[command(after_help = "Example: counterfoil config init agent && cd agent && counterfoil tools")]
+    /// Write a first configuration, with plug-ins and a directory for each; overwrites nothing
+    #[command(
+        after_help = "Examples:\n  counterfoil config init agent && cd agent && counterfoil tools\n  counterfoil config init desk --plugin offers --plugin pdf"
+    )]
     Init {
         /// Where
         #[arg(default_value = ".")]
         dir: PathBuf,
+        /// A plug-in to set up; may be given several times
+        #[arg(long = "plugin", value_name = "NAME", value_enum, default_values_t = [Shipped::Files])]
+        plugins: Vec<Shipped>,
     },
     /// Load everything as `serve` would, and show what an agent could do
     Check,
@@ -27,7 +33,7 @@ pub(super) enum Verb {
 
 pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8> {
     match verb {
-        Verb::Init { dir } => init::run(&dir),
+        Verb::Init { dir, plugins } => init::run(&dir, plugins),
         Verb::Check => check(config).await,
         Verb::Schema => {
             out(&serde_json::to_string_pretty(&Config::schema())?)?;

@@ -7,6 +7,7 @@ mod pdf;
 mod stage;
 
 use super::exit;
+use super::shipped::Shipped;
 use super::wait::{KEPT, wait};
 use crate::config::Dirs;
 use crate::gate::{Gate, GateOptions, Settings, SystemClock};
@@ -21,18 +22,15 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 pub(super) struct Args {}
 
-/// The plug-ins: name, component, and the directory that each sees, by its name in the sandbox.
-const PLUGINS: [(&str, &[u8], &str); 3] = [
-    ("files", include_bytes!(concat!(env!("OUT_DIR"), "/files.wasm")), "/files"),
-    ("offers", include_bytes!(concat!(env!("OUT_DIR"), "/offers.wasm")), "/data"),
-    ("pdf", include_bytes!(concat!(env!("OUT_DIR"), "/pdf.wasm")), "/documents"),
-];
+/// The plug-ins, and the directory that each sees, by its name in the sandbox.
+const PLUGINS: [(Shipped, &str); 3] =
+    [(Shipped::Files, "/files"), (Shipped::Offers, "/data"), (Shipped::Pdf, "/documents")];
 
 pub(super) async fn run(_: Args) -> anyhow::Result<u8> {
     let place = tempfile::tempdir()?;
     let directory = |name: &str| place.path().join(name);
-    for (name, _, _) in PLUGINS {
-        fs::create_dir(directory(name))?;
+    for (plugin, _) in PLUGINS {
+        fs::create_dir(directory(plugin.name()))?;
     }
     files::prepare(&directory("files"))?;
     offers::prepare(&directory("offers"))?;
@@ -73,10 +71,10 @@ impl Workshop {
         })?;
         let sandbox = Sandbox::new(SandboxOptions { cache })?;
         let mut plugins = Vec::new();
-        for (name, component, guest) in PLUGINS {
-            let mut options = PluginOptions::new(name);
-            options.dirs.push(grant(&base.join(name), guest));
-            plugins.push(Plugin::from_bytes(&sandbox, component, options, "in this program").await?);
+        for (plugin, guest) in PLUGINS {
+            let mut options = PluginOptions::new(plugin.name());
+            options.dirs.push(grant(&base.join(plugin.name()), guest));
+            plugins.push(Plugin::from_bytes(&sandbox, plugin.component(), options, "in this program").await?);
         }
         Ok(Self { gate, plugins })
     }

@@ -97,7 +97,10 @@ async fn list(gate: &Gate, json_only: bool) -> anyhow::Result<u8> {
     let (lost, running): (Vec<&Item>, Vec<&Item>) =
         items.iter().partition(|item| item.progress == Progress::OutcomeUnknown);
     if lost.is_empty() {
-        line("No run is lost: there is nothing to settle.")?;
+        line(match running.is_empty() {
+            true => "No run is lost: there is nothing to settle.",
+            false => "There is nothing to settle yet.",
+        })?;
     }
     for item in &lost {
         line(&bold(&format!("{}  {}", text::escape(&item.approval_id), text::escape(&item.tool))))?;
@@ -111,7 +114,11 @@ async fn list(gate: &Gate, json_only: bool) -> anyhow::Result<u8> {
         line("Look at what it changes, then say: counterfoil resolve ID --happened, or --did-not.")?;
     }
     if !running.is_empty() {
-        line(&format!("{} more may still be running: their deadline has not passed.", running.len()))?;
+        line("These may still be running. What has recorded no end by its deadline is lost, and can be settled then:")?;
+    }
+    for item in &running {
+        let (id, tool) = (text::escape(&item.approval_id), text::escape(&item.tool));
+        line(&inset(&format!("{id}  {tool}  started {}  deadline {}", when(item.started_at), when(item.deadline))))?;
     }
     Ok(exit::OK)
 }

@@ -3,6 +3,7 @@
 //! A made part is announced by a line `<!-- made: SOURCE -->`. It is the code block that follows, or else everything up to a
 //! line `<!-- end -->`.
 
+use counterfoil::text;
 use std::path::{Path, PathBuf};
 
 /// The repository.
@@ -51,6 +52,34 @@ pub fn blocks(text: &str) -> String {
     let parts =
         text.split("\n<!-- made: ").skip(1).filter_map(|part| part.split_once(" -->\n```")?.1.split_once("\n```"));
     parts.map(|(block, _)| format!("{block}\n")).collect()
+}
+
+/// JSON laid out for a page: what a reader would not see is written as JSON writes it, so that the page can be copied.
+pub fn json(source: &str) -> String {
+    let mut seen = String::with_capacity(source.len());
+    for c in source.chars() {
+        if c.is_ascii() || text::escape(c.encode_utf8(&mut [0; 4])).chars().eq([c]) {
+            seen.push(c);
+        } else {
+            seen.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    text::indent(&seen)
+}
+
+/// The blocks of JSON, each with the number of its first line: those that open with exactly ```` ```json ````. Several
+/// values in one block are ```` ```jsonl ````, and comments among them ```` ```jsonc ````.
+pub fn json_blocks(text: &str) -> Vec<(usize, String)> {
+    let (mut found, mut open) = (Vec::new(), None::<(usize, String)>);
+    for (at, line) in text.lines().enumerate() {
+        match (&mut open, line.trim()) {
+            (None, "```json") => open = Some((at + 2, String::new())),
+            (Some(_), "```") => found.extend(open.take()),
+            (Some((_, block)), _) => *block += &format!("{line}\n"),
+            (None, _) => {}
+        }
+    }
+    found
 }
 
 /// The first lines of code blocks of a language that are not made.
@@ -115,6 +144,14 @@ pub fn commands(text: &str) -> Vec<String> {
         text.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```")).flat_map(|(code, _)| code.lines());
     let all = spans.chain(blocks.map(|line| line.split(" #").next().unwrap_or_default().trim().to_owned()));
     all.filter(|command| command.starts_with("counterfoil ")).collect()
+}
+
+#[test]
+fn docs_json_is_shown_so_that_it_can_be_read_again() {
+    let source = "{\"a\":\"\u{202e}é\u{e0001}\\n\"}";
+    assert_eq!(json(source), "{\n  \"a\": \"\\u202eé\\udb40\\udc01\\n\"\n}");
+    let again: serde_json::Value = serde_json::from_str(&json(source)).unwrap();
+    assert_eq!(again, serde_json::from_str::<serde_json::Value>(source).unwrap());
 }
 
 #[test]

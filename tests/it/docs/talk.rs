@@ -1,6 +1,6 @@
 //! One conversation with the program over MCP, kept by names: the examples that show whole messages.
 
-use counterfoil::text;
+use super::page;
 use counterfoil_tests::program::{Folder, program};
 use counterfoil_tests::{component, fixture};
 use serde_json::value::RawValue;
@@ -16,7 +16,7 @@ pub type Told = BTreeMap<String, String>;
 pub fn part(told: &Told, source: &str) -> String {
     let (name, pointer) = source.rsplit_once(" /").unwrap_or((source, ""));
     let message = told.get(name).unwrap_or_else(|| panic!("nothing was said as \"{name}\": {:?}", told.keys()));
-    text::indent(pointer.split('/').filter(|key| !key.is_empty()).fold(message.as_str(), inside))
+    page::json(pointer.split('/').filter(|key| !key.is_empty()).fold(message.as_str(), inside))
 }
 
 /// A member of an object or an item of a list, byte for byte.

@@ -1,6 +1,6 @@
 //! Examples out of the contract vectors, and out of the gate's own wording.
 
-use counterfoil::text;
+use super::page;
 use counterfoil_tests::runners::Side;
 use counterfoil_tests::runners::cases::{self, Case, Header};
 use counterfoil_tests::runners::world::World;
@@ -16,7 +16,7 @@ pub fn payload(source: &str) -> String {
     let answer = &answers[step - 1];
     let known = [answer.as_str(), answer["ok"].as_str(), answer["ok"]["replay"]["outcome"]["payload"].as_str()];
     if let Some(payload) = known.into_iter().flatten().next() {
-        return text::indent(payload);
+        return page::json(payload);
     }
     let refusal = [&answer["ok"]["reject"], &answer["err"]["rejected"], answer];
     let refusal = refusal.into_iter().find(|found| found["reason"].is_string());
@@ -53,5 +53,5 @@ fn gate(function: &str, parameters: Value) -> String {
 }
 
 fn shown(answer: &Value) -> String {
-    text::indent(answer.as_str().or_else(|| answer["ok"].as_str()).unwrap_or_else(|| panic!("no payload: {answer}")))
+    page::json(answer.as_str().or_else(|| answer["ok"].as_str()).unwrap_or_else(|| panic!("no payload: {answer}")))
 }

@@ -1,6 +1,8 @@
-//! `config init [DIR]`: a configuration, the plug-in `files` and an empty workspace, none of which was there before.
+//! `config init [DIR]`: a configuration, plug-ins, and a directory for each; overwrites nothing that was there before.
 
+use super::super::itself::itself;
 use super::super::print::{bold, inset, line, note};
+use super::super::shipped::{self, Shipped};
 use super::super::{Usage, exit};
 use crate::config::FILE_NAME;
 use crate::text;
@@ -9,10 +11,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// The plug-in `files` as built with this program.
-const FILES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/files.wasm"));
-
-const CONFIG: &str = r#"# Counterfoil: which tools an agent gets, and what they may do.
+const GATE: &str = r#"# Counterfoil: which tools an agent gets, and what they may do.
 # `counterfoil config check` shows what this file means; `counterfoil config schema` has every key.
 # Paths are relative to this file.
 
@@ -23,7 +22,9 @@ confirm_parameter = "confirm_token"    # the argument in which a caller gives th
 [store]
 # Where confirmations are kept. Default: an SQLite file in your state directory.
 # url = "sqlite:state.db"
+"#;
 
+const FILES: &str = r#"
 [plugins.files]
 source = "files.wasm"
 dirs = [{ host = "./workspace", guest = "/files", access = "read-write" }]
@@ -41,34 +42,101 @@ dirs = [{ host = "./workspace", guest = "/files", access = "read-write" }]
 # memory = "256 MiB"
 "#;
 
-pub(super) fn run(dir: &Path) -> anyhow::Result<u8> {
-    let (config, plugin, workspace) = (dir.join(FILE_NAME), dir.join("files.wasm"), dir.join("workspace"));
-    for path in [&config, &plugin] {
+const OFFERS: &str = r#"
+[plugins.offers]
+source = "offers.wasm"
+# Its data is the file offers.json there.
+dirs = [{ host = "./data", guest = "/data", access = "read-write" }]
+"#;
+
+const PDF: &str = r#"
+[plugins.pdf]
+source = "pdf.wasm"
+dirs = [
+    # Documents that are begun, and PDFs that are written to /documents/NAME.pdf.
+    { host = "./documents", guest = "/documents", access = "read-write" },
+    # Further places for PDFs, each a folder that is there, under any name: here file_path = "/reports/may.pdf".
+    # { host = "./out", guest = "/reports", access = "read-write" },
+]
+"#;
+
+impl Shipped {
+    fn section(self) -> &'static str {
+        match self {
+            Self::Files => FILES,
+            Self::Offers => OFFERS,
+            Self::Pdf => PDF,
+        }
+    }
+
+    /// The directory that it is granted.
+    fn place(self) -> &'static str {
+        match self {
+            Self::Files => "workspace",
+            Self::Offers => "data",
+            Self::Pdf => "documents",
+        }
+    }
+
+    /// Calls to try, each tool with its arguments; the last one needs a confirmation.
+    fn calls(self) -> [&'static str; 2] {
+        match self {
+            Self::Files => [
+                r#"write_file '{"path": "/files/hello.txt", "content": "Hello"}'"#,
+                r#"delete_file '{"path": "/files/hello.txt"}'"#,
+            ],
+            Self::Offers => ["list_offers", r#"update_offer_payout '{"offer_id": 12, "new_payout": 6.20}'"#],
+            Self::Pdf => [
+                r#"create_document '{"title": "May"}'"#,
+                r#"output_pdf '{"document_id": "ID-OF-THAT", "file_path": "/documents/may.pdf"}'"#,
+            ],
+        }
+    }
+}
+
+pub(super) fn run(dir: &Path, mut plugins: Vec<Shipped>) -> anyhow::Result<u8> {
+    plugins.sort_unstable();
+    plugins.dedup();
+    let config = dir.join(FILE_NAME);
+    let component = |plugin: &Shipped| dir.join(format!("{}.wasm", plugin.name()));
+    for path in plugins.iter().map(component).chain([config.clone()]) {
         if path.symlink_metadata().is_ok() {
-            let message = format!("{} exists already, and nothing is overwritten: name another directory", shown(path));
+            let message =
+                format!("{} exists already, and nothing is overwritten: name another directory", shown(&path));
             return Err(Usage(message).into());
         }
     }
-    let failed = |path: &Path, e: std::io::Error| anyhow::anyhow!("{} cannot be written: {e}", shown(path));
-    let found = workspace.is_dir();
-    if !found {
-        fs::DirBuilder::new().recursive(true).mode(0o755).create(&workspace).map_err(|e| failed(&workspace, e))?;
+    let mut written = Vec::new();
+    for plugin in &plugins {
+        let place = dir.join(plugin.place());
+        if place.is_dir() {
+            note(&format!(
+                "{} was there already: agents can change what is in it, and delete it after a confirmation",
+                shown(&place)
+            ));
+        } else {
+            let made = fs::DirBuilder::new().recursive(true).mode(0o755).create(&place);
+            made.map_err(|e| failed(&place, &e))?;
+            written.push(shown(&place));
+        }
+        if *plugin == Shipped::Offers {
+            let data = place.join("offers.json");
+            if data.symlink_metadata().is_ok() {
+                note(&format!("{} was there already, and stays as it is", shown(&data)));
+            } else {
+                write(&data, shipped::OFFERS)?;
+                written.push(shown(&data));
+            }
+        }
+        let component = component(plugin);
+        write(&component, plugin.component())?;
+        written.push(shown(&component));
     }
-    let write = |path: &Path, bytes: &[u8]| {
-        let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
-        file.write_all(bytes)
-    };
-    write(&plugin, FILES).map_err(|e| failed(&plugin, e))?;
     // The configuration last: where it stands, everything that it names does.
-    write(&config, CONFIG.as_bytes()).map_err(|e| failed(&config, e))?;
-
-    line(&format!("wrote {}, {} and {}", shown(&config), shown(&plugin), shown(&workspace)))?;
-    if found {
-        note(&format!(
-            "{} was there already: agents can change what is in it, and delete it after a confirmation",
-            shown(&workspace)
-        ));
-    }
+    let sections: String = plugins.iter().map(|plugin| plugin.section()).collect();
+    write(&config, format!("{GATE}{sections}").as_bytes())?;
+    written.push(shown(&config));
+    line(&format!("wrote {}", written.join(", ")))?;
     let here = dir == Path::new(".");
     let option = if here {
         String::new()
@@ -76,21 +144,31 @@ pub(super) fn run(dir: &Path) -> anyhow::Result<u8> {
         format!(" --config {}", text::escape(&text::shell(&config.display().to_string())))
     };
     line(&format!("\n{}", bold("Next")))?;
-    line(&inset(&format!(
-        "counterfoil{option} config check\ncounterfoil{option} call write_file '{{\"path\": \"/files/hello.txt\", \"content\": \"Hello\"}}'\ncounterfoil{option} call delete_file '{{\"path\": \"/files/hello.txt\"}}'"
-    )))?;
+    let program = itself();
+    let calls = plugins.iter().flat_map(|plugin| plugin.calls()).map(|call| format!("\n{program}{option} call {call}"));
+    line(&inset(&format!("{program}{option} config check{}", calls.collect::<String>())))?;
     line(
         "\nThe last one shows what it would do and a token; the same command with --confirm and the token does it, once.",
     )?;
     line(&format!("\n{}", bold("For an MCP client")))?;
     let absolute = fs::canonicalize(&config).unwrap_or(config);
-    let program = std::env::current_exe().map_or_else(|_| "counterfoil".to_owned(), |path| path.display().to_string());
-    let (program, file) = (serde_json::to_string(&program)?, serde_json::to_string(&absolute.display().to_string())?);
+    let command = std::env::current_exe().map_or_else(|_| "counterfoil".to_owned(), |path| path.display().to_string());
+    let (command, file) = (serde_json::to_string(&command)?, serde_json::to_string(&absolute.display().to_string())?);
     let server =
-        format!(r#"{{"mcpServers":{{"counterfoil":{{"command":{program},"args":["serve","--config",{file}]}}}}}}"#);
-    line(&inset(&format!("counterfoil{option} install --client NAME\n\nor by hand, in the form that most take:\n")))?;
+        format!(r#"{{"mcpServers":{{"counterfoil":{{"command":{command},"args":["serve","--config",{file}]}}}}}}"#);
+    line(&inset(&format!("{program}{option} install --client NAME\n\nor by hand, in the form that most take:\n")))?;
     line(&inset(&text::indent(&server)))?;
     Ok(exit::OK)
+}
+
+/// Writes a file that was not there.
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let file = File::options().write(true).create_new(true).mode(0o600).open(path);
+    file.and_then(|mut file| file.write_all(bytes)).map_err(|e| failed(path, &e))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    anyhow::anyhow!("{} cannot be written: {error}", shown(path))
 }
 
 fn shown(path: &Path) -> String {

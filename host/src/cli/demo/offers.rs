@@ -2,17 +2,17 @@
 
 use super::Stage;
 use super::call;
+use crate::cli::shipped::OFFERS;
 use crate::{Host, Status};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// What the plug-in keeps, and where.
-const SAMPLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sample/offers/offers.json"));
+/// Where the plug-in keeps its data.
 const FILE: &str = "offers.json";
 
 pub(super) fn prepare(directory: &Path) -> std::io::Result<()> {
-    fs::write(directory.join(FILE), SAMPLE)
+    fs::write(directory.join(FILE), OFFERS)
 }
 
 const PAYOUT: &str = r#"{"offer_id":12,"new_payout":6.20}"#;

@@ -2,6 +2,7 @@
 //! hold is remembered.
 
 use super::super::print::{bold, inset, line};
+use crate::cli::itself::itself;
 use crate::{Reply, Status, digest, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -172,7 +173,8 @@ impl Stage {
             line(
                 "The token puts the two calls in order; it proves that there was a preview, not that a person agreed.",
             )?;
-            line("Next: `counterfoil config init`, then `counterfoil serve` in an MCP client.")?;
+            let program = itself();
+            line(&format!("Next: `{program} config init`, then `{program} serve` in an MCP client."))?;
         }
         Ok(self.broken.is_empty())
     }

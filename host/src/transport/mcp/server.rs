@@ -243,9 +243,9 @@ fn instructions(model: &str, confirm_parameter: &str) -> String {
          person you work for and ask. If they agree, call the same tool again with the same arguments plus \
          \"{confirm_parameter}\": the token. Key order and number spelling do not matter; any changed value is refused \
          and needs a new preview.\n\
-         status rejected: nothing ran and no token was spent; \"reason\" and \"error\" say what to do next. status \
-         failed: it started and did not succeed; \"effect\" says whether something changed. Look before you ask for a \
-         new preview.\n\
+         status rejected: this call ran nothing and spent no token (\"detail\" tells of a run that an earlier call \
+         started with it); \"reason\" and \"error\" say what to do next. status failed: it started and did not succeed; \
+         \"effect\" says whether something changed. Look before you ask for a new preview.\n\
          If a reply is lost, send the same confirming call again: you get the stored result and nothing runs a second \
          time.\n\
          The token proves that a preview of exactly this call was made for you before it ran. It does not prove that a \

@@ -1,0 +1,128 @@
+//! `config init` with each plug-in that ships: what it writes works, what was there stays, and what it prints can be copied.
+
+use counterfoil_tests::program::{Folder, program};
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn every_plug_in_that_ships_is_set_up_and_can_be_called() {
+    let folder = Folder::new();
+    let all = ["config", "init", "--plugin", "pdf", "--plugin", "files", "--plugin", "offers", "--plugin", "pdf"];
+    folder.run(&all).gave(0, &["wrote ./workspace", "data/offers.json", "documents", "pdf.wasm", "counterfoil.toml"]);
+    let checked = folder.run(&["config", "check"]);
+    checked.gave(0, &["is in order", "/files", "/data", "/documents"]);
+    let tools = folder.run(&["tools", "--json"]).json();
+    assert_eq!(tools.as_array().unwrap().len(), 45, "{tools}");
+    for tool in tools.as_array().unwrap() {
+        checked.gave(0, &[tool["name"].as_str().unwrap()]);
+    }
+    folder.run(&["call", "write_file", r#"{"path": "/files/a.txt", "content": "x"}"#]).gave(0, &[]);
+    assert!(folder.path("work/workspace/a.txt").is_file());
+    folder
+        .run(&["call", "update_offer_payout", r#"{"offer_id": 12, "new_payout": 6.20}"#])
+        .gave(3, &["from $4.50 to $6.20"]);
+    let begun = folder.run(&["call", "create_document", r#"{"title": "May"}"#, "--json"]);
+    begun.gave(0, &[]);
+    let document = begun.json()["document_id"].as_str().unwrap().to_owned();
+    let arguments = format!(r#"{{"document_id": "{document}", "file_path": "/documents/may.pdf"}}"#);
+    let token = folder.run(&["call", "output_pdf", &arguments, "--json"]).json();
+    let token = token["confirm_token"].as_str().unwrap();
+    folder.run(&["call", "output_pdf", &arguments, "--confirm", token]).gave(0, &[]);
+    assert!(folder.path("work/documents/may.pdf").is_file());
+}
+
+#[test]
+fn one_plug_in_alone_leaves_the_others_out() {
+    let folder = Folder::new();
+    folder.run(&["config", "init", "--plugin", "offers"]).gave(0, &["call list_offers"]);
+    for absent in ["files.wasm", "workspace", "pdf.wasm", "documents"] {
+        assert!(!folder.path("work").join(absent).exists(), "{absent}");
+    }
+    folder.run(&["call", "list_offers"]).gave(0, &["Sweepstakes FR Gold"]);
+    folder.run(&["config", "init", "x", "--plugin", "ofers"]).gave(2, &["offers"]);
+    assert!(!folder.path("work/x").exists());
+}
+
+#[test]
+fn data_and_components_that_were_there_stay() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("work/data")).unwrap();
+    folder.write("work/data/offers.json", "mine");
+    folder.run(&["config", "init", "--plugin", "offers"]).gave(0, &["stays as it is"]);
+    assert_eq!(fs::read_to_string(folder.path("work/data/offers.json")).unwrap(), "mine");
+
+    let folder = Folder::new();
+    folder.write("work/pdf.wasm", "mine");
+    folder.run(&["config", "init", "--plugin", "files", "--plugin", "pdf"]).gave(2, &["pdf.wasm exists already"]);
+    assert_eq!(fs::read_to_string(folder.path("work/pdf.wasm")).unwrap(), "mine");
+    assert!(!folder.path("work/workspace").exists() && !folder.path("work/counterfoil.toml").exists());
+}
+
+#[test]
+fn the_next_steps_name_this_program_by_a_name_that_the_shell_finds() {
+    let folder = Folder::new();
+    let init = |name: &str, path: &str| {
+        let mut command = folder.command(&["config", "init", name]);
+        String::from_utf8(command.env("PATH", path).output().unwrap().stdout).unwrap()
+    };
+    let check = |said: &str| said.lines().find(|line| line.ends_with(" config check")).unwrap().trim().to_owned();
+    let here = program();
+    let said = init("a", "/nowhere");
+    assert_eq!(
+        check(&said),
+        format!("{} --config a/counterfoil.toml config check", here.canonicalize().unwrap().display())
+    );
+    let ran = Command::new("/bin/sh")
+        .args(["-c", &check(&said)])
+        .env_clear()
+        .envs(folder.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(folder.path("work"))
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    let said = init("b", here.parent().unwrap().to_str().unwrap());
+    assert_eq!(check(&said), "counterfoil --config b/counterfoil.toml config check");
+}
+
+/// The command that a preview prints, run by a shell with this on its standard input.
+fn copied(folder: &Folder, line: &str) -> i32 {
+    let said = line.strip_prefix("counterfoil ").unwrap();
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(format!("\"$0\" {said}")).arg(program()).current_dir(folder.path("work")).env_clear();
+    shell.envs(folder.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.stdin(std::process::Stdio::null());
+    shell.output().unwrap().status.code().unwrap()
+}
+
+#[test]
+fn arguments_from_standard_input_are_printed_so_that_the_command_can_be_copied() {
+    let folder = Folder::ready();
+    folder.write("work/workspace/it's.txt", "precious");
+    let ran = folder.run_with_input(&["call", "delete_file", "-"], "{\n  \"path\": \"it's.txt\"\n}\n");
+    ran.gave(3, &[]);
+    let line = ran.out.lines().find(|line| line.contains("--confirm cfm_")).unwrap().trim();
+    assert_eq!(copied(&folder, line), 0, "{line}");
+    assert!(!folder.path("work/workspace/it's.txt").exists());
+}
+
+#[test]
+fn a_password_is_printed_nowhere() {
+    let folder = Folder::new();
+    folder.run(&["config", "init", "--plugin", "offers"]).gave(0, &[]);
+    let arguments = r#"{"name":"Main","host":"smtp.example.com","port":587,"encryption":"starttls","username":"desk","password":"S3cret-of-the-desk"}"#;
+    for ran in [
+        folder.run(&["call", "create_email_smtp_server", arguments]),
+        folder.run_with_input(&["call", "create_email_smtp_server", "-"], arguments),
+    ] {
+        ran.gave(3, &["'…the same JSON…' --confirm cfm_", "give the same ones again"]);
+        assert!(!format!("{ran:?}").contains("S3cret"), "{ran:?}");
+    }
+}
+
+#[test]
+fn arguments_that_are_no_json_object_get_an_example_of_one() {
+    let folder = Folder::ready();
+    let ran = folder.run(&["call", "list_files", "path=."]);
+    ran.gave(4, &["invalid_arguments", r#"arguments are one JSON object, e.g. '{"path":"."}'"#]);
+    folder.run(&["call", "list_files", r#"{"path":"."}"#]).gave(0, &[]);
+}

@@ -43,13 +43,15 @@ struct Server {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     line: String,
+    /// No id is used twice.
+    id: u64,
 }
 
 impl Server {
     fn start(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, input, output, line: String::new() }
+        Self { child, input, output, line: String::new(), id: 0 }
     }
 
     /// Sends a line and reads the next.
@@ -68,8 +70,10 @@ impl Server {
     }
 
     fn call(&mut self, tool: &str, arguments: &str) {
+        self.id += 1;
+        let id = self.id;
         self.ask(&format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}}}}}\n"
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}}}}}\n"
         ));
     }
 
@@ -158,7 +162,7 @@ pub fn starts(figures: &mut Figures) {
             let mut server = Server::start(program(root.path(), cache));
             server.initialize();
             figures.add(&format!("start to initialize, {kind}"), start.elapsed(), 1);
-            server.ask("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n");
+            server.ask("{\"jsonrpc\":\"2.0\",\"id\":\"list\",\"method\":\"tools/list\"}\n");
             figures.add(&format!("start to tools/list, {kind}"), start.elapsed(), 1);
             server.call("echo", "{}");
             figures.add(&format!("start to first tools/call, {kind}"), start.elapsed(), 1);

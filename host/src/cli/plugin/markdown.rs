@@ -1,9 +1,13 @@
 //! What a plug-in says of its tools as a page for people, in Markdown: names, levels, arguments, results. Its texts are
 //! quoted, never obeyed: no markup of theirs but code in backticks comes through.
 
+mod quote;
+#[cfg(test)]
+mod read;
+
 use super::super::tools::what_happens;
-use crate::text;
 use crate::tool::Declaration;
+use quote::{Within, code, prose};
 use serde_json::Value;
 
 /// How deep objects in objects are listed; what lies deeper is told as `object`.
@@ -29,8 +33,9 @@ fn level(tool: &Declaration) -> String {
 
 fn one(tool: &Declaration) -> String {
     let mut shown = format!("\n### `{}`\n\n", tool.name);
-    let title = tool.title.as_deref().map(|title| format!("**{}.** ", prose(title))).unwrap_or_default();
-    shown += &format!("{title}{}\n\n", prose(&tool.description));
+    let title = tool.title.as_deref().filter(|title| !title.trim().is_empty());
+    let title = title.map(|title| format!("**{}.** ", prose(title, Within::Paragraph))).unwrap_or_default();
+    shown += &format!("{title}{}\n\n", prose(&tool.description, Within::Paragraph));
     shown += &format!("Level {}: {}.\n", level(tool), what_happens(tool.level, tool.critical));
     shown += &members("argument", &tool.input_schema, "It takes no arguments.");
     if let Some(schema) = &tool.output_schema {
@@ -63,15 +68,15 @@ fn collect(schema: &Value, path: &str, depth: usize, rows: &mut Vec<[String; 3]>
     let listed = required.iter().filter_map(|name| properties.get_key_value(*name));
     let others = properties.iter().filter(|(name, _)| !required.contains(&name.as_str()));
     for (name, part) in listed.chain(others) {
-        let about = part.get("description").and_then(Value::as_str).map(prose).unwrap_or_default();
+        let about = part.get("description").and_then(Value::as_str).map(cell).unwrap_or_default();
         let optional = (!required.contains(&name.as_str())).then(|| "optional".to_owned());
-        let default = part.get("default").map(|value| format!("default {}", code(&value.to_string())));
+        let default = part.get("default").map(|value| format!("default {}", code(&value.to_string(), Within::Cell)));
         let mut notes = optional.into_iter().chain(default).collect::<Vec<_>>().join(", ");
         if !notes.is_empty() && !about.is_empty() {
             notes += ". ";
         }
         let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        rows.push([code(&place), kind(part), notes + &about]);
+        rows.push([code(&place, Within::Cell), kind(part), notes + &about]);
         match part.get("items") {
             Some(items) => collect(items, &format!("{place}[]"), depth - 1, rows),
             None => collect(part, &place, depth - 1, rows),
@@ -84,7 +89,7 @@ fn kind(schema: &Value) -> String {
     let one_of =
         |values: &[Value], word: &dyn Fn(&Value) -> String| values.iter().map(word).collect::<Vec<_>>().join(" or ");
     // A text stands for itself, without its quotation marks.
-    let value = |value: &Value| code(value.as_str().unwrap_or(&value.to_string()));
+    let value = |value: &Value| code(value.as_str().unwrap_or(&value.to_string()), Within::Cell);
     if let Some(only) = schema.get("const") {
         return value(only);
     }
@@ -97,11 +102,12 @@ fn kind(schema: &Value) -> String {
         }
     }
     match schema.get("type") {
-        Some(Value::Array(types)) => one_of(types, &|word| word.as_str().unwrap_or("anything").to_owned()),
+        Some(Value::Array(types)) => one_of(types, &|word| word.as_str().map_or_else(|| "anything".to_owned(), cell)),
         Some(Value::String(word)) => match word.as_str() {
             "string" => {
                 let pattern = schema.get("pattern").and_then(Value::as_str);
-                let pattern = pattern.map(|pattern| format!(", matching {}", code(pattern))).unwrap_or_default();
+                let pattern =
+                    pattern.map(|pattern| format!(", matching {}", code(pattern, Within::Cell))).unwrap_or_default();
                 format!("text{}{pattern}", span(schema, ["minLength", "maxLength"], "characters"))
             }
             "array" => {
@@ -109,19 +115,28 @@ fn kind(schema: &Value) -> String {
                 format!("list of {items}{}", span(schema, ["minItems", "maxItems"], "items"))
             }
             "integer" | "number" => {
-                let over = schema.get("exclusiveMinimum").map(|low| format!(", above {low}")).unwrap_or_default();
-                let under = schema.get("exclusiveMaximum").map(|high| format!(", below {high}")).unwrap_or_default();
+                let over = number(schema, "exclusiveMinimum").map(|low| format!(", above {low}")).unwrap_or_default();
+                let under =
+                    number(schema, "exclusiveMaximum").map(|high| format!(", below {high}")).unwrap_or_default();
                 format!("{word}{over}{}{under}", span(schema, ["minimum", "maximum"], ""))
             }
-            other => prose(other),
+            other => cell(other),
         },
         _ => "anything".to_owned(),
     }
 }
 
+fn cell(text: &str) -> String {
+    prose(text, Within::Cell)
+}
+
+fn number<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+    schema.get(key).filter(|value| value.is_number())
+}
+
 fn span(schema: &Value, [low, high]: [&str; 2], unit: &str) -> String {
-    let number = |key: &str| schema.get(key).map(|value| thousands(&value.to_string()));
-    let limits = match (number(low), number(high)) {
+    let of = |key: &str| number(schema, key).map(|value| thousands(&value.to_string()));
+    let limits = match (of(low), of(high)) {
         (Some(low), Some(high)) if low == high => format!(", {low}"),
         (Some(low), Some(high)) => format!(", {low} to {high}"),
         (Some(low), None) => format!(", at least {low}"),
@@ -144,35 +159,6 @@ fn thousands(number: &str) -> String {
         shown.push(digit);
     }
     shown
-}
-
-/// A text of the plug-in's in one line: its backticks mark code, everything else stands for itself.
-fn prose(given: &str) -> String {
-    let words = given.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown = text::escape(&words);
-    let parts: Vec<&str> = shown.split('`').collect();
-    if parts.len().is_multiple_of(2) || parts.iter().skip(1).step_by(2).any(|part| part.is_empty()) {
-        return plain(&shown);
-    }
-    let marked = parts.iter().enumerate().map(|(at, part)| if at % 2 == 0 { plain(part) } else { code(part) });
-    marked.collect()
-}
-
-fn plain(given: &str) -> String {
-    let mut shown = String::with_capacity(given.len());
-    for c in given.chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&' | '!') {
-            shown.push('\\');
-        }
-        shown.push(c);
-    }
-    shown
-}
-
-/// As code, which a bar in it must not end within a table.
-fn code(given: &str) -> String {
-    let shown = text::escape(given).replace('|', r"\|");
-    if shown.contains('`') { format!("`` {shown} ``") } else { format!("`{shown}`") }
 }
 
 #[cfg(test)]
@@ -221,8 +207,6 @@ mod tests {
 
     #[test]
     fn a_plug_ins_text_is_quoted_and_not_obeyed() {
-        assert_eq!(prose("see `*.md` or *this* <b>"), r"see `*.md` or \*this\* \<b\>");
-        assert_eq!(prose("a\n\n# head\u{202e} [x](y) | `odd"), r"a \# head\\u{202e} \[x\](y) \| \`odd");
         let tool = Declaration {
             name: "t".into(),
             title: Some("<i>".into()),

@@ -330,6 +330,12 @@ fn a_lost_run_is_listed_settled_by_a_person_and_never_run_again() {
         folder.run(&["call", "delete_file", DELETE, "--json"]).gave(4, &["unresolved"]);
         folder.run(&["resolve"]).gave(0, &[&id, "delete_file", "a.txt", "Look at what it changes"]);
         assert_eq!(folder.run(&["resolve", "--json"]).json()[0]["approval_id"], id);
+        // Arguments may hold what a summary leaves out.
+        assert!(!folder.run(&["resolve"]).out.contains(r#""path""#));
+        assert!(folder.run(&["resolve", "--json"]).json()[0].get("arguments").is_none());
+        folder.run(&["resolve", "--arguments"]).gave(0, &["arguments {\"path\":"]);
+        let whole = folder.run(&["resolve", "--json", "--arguments"]).json();
+        assert!(whole[0]["arguments"].as_str().unwrap().contains("a.txt"), "{whole}");
         folder.run(&["resolve", &id]).gave(2, &["look first"]);
         folder.run(&["resolve", &id, answer, "--by", "alice"]).gave(0, &["settled: delete_file", "name:alice"]);
         folder.run(&["resolve", &id, answer]).gave(2, &["lists what can be settled"]);

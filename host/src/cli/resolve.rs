@@ -30,6 +30,10 @@ pub(super) struct Args {
     /// Who says so [default: the user that runs this process]
     #[arg(long, value_name = "NAME", requires = "id")]
     by: Option<String>,
+    /// Show each call's arguments in full as well. They are as the caller gave them, and may hold passwords and other
+    /// secrets that a summary leaves out; a terminal, a log and an agent's transcript keep what is shown there
+    #[arg(long)]
+    arguments: bool,
     /// Print JSON for programs
     #[arg(long)]
     json: bool,
@@ -48,7 +52,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         .into());
     }
     let gate = open::gate(&config).await?;
-    let Some(id) = &args.id else { return list(&gate, args.json).await };
+    let Some(id) = &args.id else { return list(&gate, args.json, args.arguments).await };
     if !args.happened && !args.did_not {
         return Err(Usage("say what became of it: look first, then add --happened or --did-not".into()).into());
     }
@@ -62,7 +66,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     }
     let item = gate.show(id).await?;
     if args.json {
-        out(&item.as_ref().map(json).unwrap_or_default().to_string())?;
+        out(&item.as_ref().map(|item| json(item, args.arguments)).unwrap_or_default().to_string())?;
         return Ok(exit::OK);
     }
     let tool = item.map(|item| item.tool).unwrap_or_default();
@@ -88,10 +92,10 @@ async fn unrecorded(gate: &Gate) -> anyhow::Result<Vec<Item>> {
     }
 }
 
-async fn list(gate: &Gate, json_only: bool) -> anyhow::Result<u8> {
+async fn list(gate: &Gate, json_only: bool, arguments: bool) -> anyhow::Result<u8> {
     let items = unrecorded(gate).await?;
     if json_only {
-        out(&serde_json::to_string_pretty(&items.iter().map(json).collect::<Vec<_>>())?)?;
+        out(&serde_json::to_string_pretty(&items.iter().map(|item| json(item, arguments)).collect::<Vec<_>>())?)?;
         return Ok(exit::OK);
     }
     let (lost, running): (Vec<&Item>, Vec<&Item>) =
@@ -106,12 +110,17 @@ async fn list(gate: &Gate, json_only: bool) -> anyhow::Result<u8> {
         line(&bold(&format!("{}  {}", text::escape(&item.approval_id), text::escape(&item.tool))))?;
         line(&inset(&format!("{}\nowner     {}", text::escape(&item.summary), text::escape(&item.owner))))?;
         line(&inset(&format!("started   {}\ndeadline  {}", when(item.started_at), when(item.deadline))))?;
-        line(&inset(&format!("arguments {}", text::escape(&item.arguments))))?;
+        if arguments {
+            line(&inset(&format!("arguments {}", text::escape(&item.arguments))))?;
+        }
         line("")?;
     }
     if !lost.is_empty() {
         line("Each started, and nobody recorded how it ended: it may have happened or not. It is never run again.")?;
         line("Look at what it changes, then say: counterfoil resolve ID --happened, or --did-not.")?;
+        if !arguments {
+            line("Their arguments may hold secrets and are not shown: --arguments shows them.")?;
+        }
     }
     if !running.is_empty() {
         line("These may still be running. What has recorded no end by its deadline is lost, and can be settled then:")?;
@@ -128,7 +137,7 @@ fn when(millis: Option<u64>) -> String {
     time.map_or_else(|| "unknown".into(), |time| humantime::format_rfc3339_seconds(time).to_string())
 }
 
-fn json(item: &Item) -> serde_json::Value {
+fn json(item: &Item, arguments: bool) -> serde_json::Value {
     let progress = match item.progress {
         Progress::InFlight => "in_flight",
         Progress::OutcomeUnknown => "outcome_unknown",
@@ -136,9 +145,13 @@ fn json(item: &Item) -> serde_json::Value {
         Progress::SettledDidNot => "settled_did_not",
         _ => "other",
     };
-    serde_json::json!({
+    let mut shown = serde_json::json!({
         "approval_id": item.approval_id, "progress": progress, "owner": item.owner, "tool": item.tool,
-        "summary": item.summary, "arguments": item.arguments, "operation_id": item.operation_id,
+        "summary": item.summary, "operation_id": item.operation_id,
         "started_at": when(item.started_at), "deadline": when(item.deadline),
-    })
+    });
+    if let (true, Some(shown)) = (arguments, shown.as_object_mut()) {
+        shown.insert("arguments".to_owned(), item.arguments.as_str().into());
+    }
+    shown
 }

@@ -47,6 +47,20 @@ fn hidden(c: char) -> bool {
             | 0xE0000..=0xE0FFF)
 }
 
+/// The start of a text that may be of any length, escaped, and how much of it is not shown.
+#[cfg(feature = "program")]
+pub(crate) fn brief(text: &str) -> String {
+    /// Enough to know a word, a path or a message by.
+    const MAX: usize = 200;
+    match text.char_indices().nth(MAX) {
+        Some((end, _)) => {
+            let (start, rest) = text.split_at(end);
+            format!("{}… ({} more)", escape(start), bytes(rest.len() as u64))
+        }
+        None => escape(text).into_owned(),
+    }
+}
+
 /// The text without confirmation tokens: each stands as `cfm_…`. A net under messages that quote what somebody typed.
 ///
 /// ```

@@ -344,6 +344,60 @@ fn mode_link_and_mark_are_kept() {
 }
 
 #[test]
+fn an_entry_that_somebody_else_put_there_is_replaced_whole_and_what_is_kept_is_shown() {
+    let evil = json!({"command": "/bin/sh", "args": ["-c", "evil"], "env": {"LD_PRELOAD": "/evil.so"}, "cwd": "/evil",
+        "envFile": "/evil.env", "timeout": "evil"});
+    let folder = with_cursor(&json!({"mcpServers": {"counterfoil": evil}}).to_string());
+    let install = ["install", "--client", "cursor", "--yes"];
+    let ran = folder.run(&install);
+    ran.gave(0, &["wrote"]);
+    assert!(!read(folder.path(CURSOR)).contains("evil") && !ran.err.contains("decides what runs"), "{ran:?}");
+
+    // One that starts this program keeps what its user added, and is shown with it.
+    let mut written: Value = serde_json::from_str(&read(folder.path(CURSOR))).unwrap();
+    let entry = written["mcpServers"]["counterfoil"].as_object_mut().unwrap();
+    entry.insert("env".to_owned(), json!({"LD_PRELOAD": "/nowhere.so"}));
+    entry.insert("cwd".to_owned(), json!("/"));
+    entry.insert("timeout".to_owned(), json!(5));
+    let warned = ["The whole entry", "LD_PRELOAD", "/nowhere.so", "cwd \"/\"", "decides what runs"];
+    folder.write(CURSOR, &written.to_string());
+    folder.run(&install).gave(0, &[&["nothing to change"][..], &warned].concat());
+    folder.write(CURSOR, &written.to_string().replace("\"serve\",", ""));
+    folder.run(&install).gave(0, &[&["wrote", "timeout"][..], &warned].concat());
+    assert!(read(folder.path(CURSOR)).contains("/nowhere.so"));
+}
+
+#[test]
+fn a_project_reaches_nothing_outside_of_it() {
+    let folder = Folder::ready();
+    let project = ["install", "--client", "cursor", "--project", "--yes"];
+    std::fs::create_dir(folder.path("home/.ssh")).unwrap();
+    symlink("../home/.ssh", folder.path("work/.cursor")).unwrap();
+    folder.run(&project).gave(2, &["leads to", "home/.ssh/mcp.json, outside the project"]);
+    assert!(std::fs::read_dir(folder.path("home/.ssh")).unwrap().next().is_none());
+    folder.write("home/settings.json", "{}");
+    symlink("../home/settings.json", folder.path("work/.mcp.json")).unwrap();
+    let code = ["install", "--client", "claude-code", "--project", "--yes"];
+    folder.run(&code).gave(2, &["leads to", "home/settings.json, outside the project"]);
+    assert_eq!(read(folder.path("home/settings.json")), "{}");
+
+    // A link within the project is followed, and the file that changes is named.
+    std::fs::remove_file(folder.path("work/.cursor")).unwrap();
+    std::fs::create_dir(folder.path("work/settings")).unwrap();
+    symlink("settings", folder.path("work/.cursor")).unwrap();
+    folder.run(&project).gave(0, &["wrote", "links lead to another file", "work/settings/mcp.json"]);
+    assert!(read(folder.path("work/settings/mcp.json")).contains("counterfoil.toml"));
+
+    // Only root can give a folder away.
+    if std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
+        std::os::unix::fs::lchown(folder.path("work/settings"), Some(65534), None).unwrap();
+        folder
+            .run(&["install", "--client", "cursor", "--project", "--remove", "--yes"])
+            .gave(2, &["work/settings: belongs to another user"]);
+    }
+}
+
+#[test]
 fn a_project_and_any_other_file_can_be_named() {
     let folder = Folder::ready();
     folder.run(&["install", "--client", "vscode", "--project", "--yes"]).gave(0, &["wrote"]);

@@ -189,24 +189,41 @@ impl Client {
     pub(super) fn get(&self, text: &str, name: &str) -> Result<Option<ServerEntry>, Fault> {
         let Some(value) = self.value(text, name)? else { return Ok(None) };
         let mut entry = ServerEntry::of(&value);
-        entry.disabled |= self.left_out(text, name);
+        entry.disabled |= self.left_out(text)(name);
         Ok(Some(entry))
     }
 
-    /// The names of all servers.
-    pub(super) fn names(&self, text: &str) -> Result<Vec<String>, Fault> {
-        match self.form {
-            Form::Json(servers, _) => json::names(text, servers),
-            Form::Toml(servers) => toml::names(text, servers),
-        }
+    /// The entry of that name as it stands in the file, laid out for people.
+    pub(super) fn whole(&self, text: &str, name: &str) -> Result<String, Fault> {
+        Ok(self.value(text, name)?.map(|value| crate::text::indent(&value.to_string())).unwrap_or_default())
     }
 
-    /// Whether the client does not start a server of that name, whatever its entry says.
-    fn left_out(&self, text: &str, name: &str) -> bool {
+    /// Every server with its name.
+    pub(super) fn all(&self, text: &str) -> Result<Vec<(String, ServerEntry)>, Fault> {
+        let all = match self.form {
+            Form::Json(servers, _) => json::all(text, servers),
+            Form::Toml(servers) => toml::all(text, servers),
+        };
+        let left_out = self.left_out(text);
+        let one = |(name, value): (String, serde_json::Value)| {
+            let mut entry = ServerEntry::of(&value);
+            entry.disabled |= left_out(&name);
+            (name, entry)
+        };
+        Ok(all?.into_iter().map(one).collect())
+    }
+
+    /// Which servers the client does not start, whatever their entries say.
+    fn left_out(&self, text: &str) -> impl Fn(&str) -> bool + use<> {
         let lists = LISTS.iter().filter(|(client, ..)| *client == self.name);
-        lists.into_iter().any(|(_, excluded, allowed)| {
-            json::listed(text, *excluded, name) == Some(true) || json::listed(text, *allowed, name) == Some(false)
-        })
+        let lists: Vec<_> =
+            lists.map(|(_, excluded, allowed)| [excluded, allowed].map(|list| json::listed(text, *list))).collect();
+        move |name| {
+            lists.iter().any(|[excluded, allowed]| {
+                excluded.as_ref().is_some_and(|list| list.contains(name))
+                    || allowed.as_ref().is_some_and(|list| !list.contains(name))
+            })
+        }
     }
 
     fn value(&self, text: &str, name: &str) -> Result<Option<serde_json::Value>, Fault> {
@@ -226,6 +243,13 @@ impl Client {
             Fixed::All => value.get(key).is_some_and(serde_json::Value::is_array),
         }))
     }
+}
+
+/// Most servers of a file that are looked at: no client could serve as many.
+const MAX_SERVERS: usize = 1000;
+
+fn too_many(text: &str, offset: usize) -> Fault {
+    Fault::at(text, offset, format!("there are more than {MAX_SERVERS} servers here, and they are not looked at"))
 }
 
 /// What is wrong with a client's file, and where. Nothing is written to such a file.

@@ -67,8 +67,9 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         configuration::plugins(&mut report, config, &cache).await;
         store::check(&mut report, config, &place);
     }
-    let found = clients::check(&mut report, &place);
-    clients::start(&mut report, &place, found, loaded.as_ref(), &cache).await;
+    let started = clients::check(&mut report, &place);
+    let own = found.as_deref().is_none_or(|file| configuration::is_own(&place, config, file));
+    clients::start(&mut report, &place, started, loaded.as_ref().map(|config| (config, own)), &cache).await;
     if let Some(config) = &loaded {
         store::tidy(config);
     }

@@ -1,8 +1,8 @@
 //! `install --client NAME`: puts the server into a client's own configuration. Writes nothing that was not shown first,
 //! nothing while the server's configuration is not in order, and nothing to a file that it cannot read whole.
 
-use super::clients::{CLIENTS, Client, STATE, ServerEntry, Source, Written, restore};
-use super::print::{Table, bold, line, note, out};
+use super::clients::{CLIENTS, Client, Fault, STATE, ServerEntry, Source, Written, restore};
+use super::print::{Table, bold, inset, line, note, out};
 use super::{Usage, exit, open};
 use crate::config::{ClientFolders, Config, Dirs, StoreConfig, state_home};
 use crate::text::{escape, mask};
@@ -77,12 +77,25 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     if let Some(what) = source.open_to_others() {
         return Err(Usage(what).into());
     }
+    if args.project {
+        source.within(&std::env::current_dir().context("the working directory cannot be read")?).map_err(Usage)?;
+    }
+    if let Some(real) = source.elsewhere() {
+        note(&format!(
+            "links lead to another file, which is the one that changes: {}",
+            escape(&real.display().to_string())
+        ));
+    }
     let shown = escape(&source.path.display().to_string()).into_owned();
     let changed = match &entry {
         Some(entry) => client.put(&source.text, &args.name, entry).map(Some),
         None => client.remove(&source.text, &args.name),
     };
     let changed = changed.map_err(|fault| Usage(format!("{shown}:{fault}; the file was left as it is")))?;
+    let foreign = match (&entry, changed.as_deref()) {
+        (Some(_), Some(text)) => foreign(client, text, &args.name).map_err(|fault| Usage(fault.to_string()))?,
+        _ => None,
+    };
     let off = match &changed {
         Some(text) if entry.is_some() => {
             client.get(text, &args.name).is_ok_and(|entry| entry.is_some_and(|e| e.disabled))
@@ -93,12 +106,14 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     let Some(changed) = changed.filter(|changed| *changed != source.text) else {
         let has = if args.remove { "has no server" } else { "has this very entry under the name" };
         line(&format!("nothing to change: {shown} {has} {:?}", args.name))?;
+        foreign.as_ref().map_or(Ok(()), tell)?;
         if let Some(off) = &off {
             note(off);
         }
         return Ok(exit::OK);
     };
     show(&source, &shown, &changed)?;
+    foreign.as_ref().map_or(Ok(()), tell)?;
     if let Some(off) = &off {
         note(off);
     }
@@ -194,6 +209,25 @@ fn file(args: &Args, client: &Client, folders: &ClientFolders) -> Result<PathBuf
         let title = client.title;
         Usage(format!("{title} has no file for a project: leave out --project, or take one of {}", have.join(", ")))
     })
+}
+
+/// What an entry keeps that decides what runs, and the whole of it.
+struct Foreign {
+    what: String,
+    entry: String,
+}
+
+fn foreign(client: &Client, text: &str, name: &str) -> Result<Option<Foreign>, Fault> {
+    let what = client.get(text, name)?.and_then(|entry| entry.foreign());
+    what.map(|what| Ok(Foreign { what, entry: client.whole(text, name)? })).transpose()
+}
+
+fn tell(foreign: &Foreign) -> anyhow::Result<()> {
+    line("\nThe whole entry:")?;
+    out(&inset(&mask(&foreign.entry)))?;
+    let what = mask(&foreign.what);
+    note(&format!("kept as it was, and decides what runs: {what}; take out what you do not know"));
+    Ok(())
 }
 
 /// What would change, as a unified diff.

@@ -200,3 +200,48 @@ fn a_server_that_its_client_leaves_out_by_a_list_is_pointed_out() {
     folder.write(GEMINI, &text.replacen('{', "{ \"mcp\": { \"allowed\": [\"counterfoil\"] },", 1));
     row(&says(&folder, 0, &[]), &["ok", "client", "Gemini CLI", "starts this program"]);
 }
+
+#[test]
+fn what_an_entry_adds_to_what_runs_is_named_and_one_that_means_two_things_is_not_taken() {
+    let folder = ready();
+    let good = std::fs::read_to_string(folder.path(CURSOR)).unwrap();
+    let more = r#""env": {"LD_PRELOAD": "/nowhere.so"}, "cwd": "/", "command""#;
+    folder.write(CURSOR, &good.replace("\"command\"", more));
+    row(&says(&folder, 0, &[]), &["warning", "client", "env LD_PRELOAD, cwd \"/\""]);
+    folder.write(CURSOR, &good.replace("\"command\"", "\"command\": \"/bin/sh\", \"command\""));
+    let ran = says(&folder, 0, &[]);
+    row(&ran, &["warning", "client", "\"command\" stands here a second time"]);
+    assert!(!ran.out.contains("of Cursor answered"), "{}", ran.out);
+}
+
+#[test]
+fn a_project_of_many_servers_and_a_server_that_never_stops_talking_are_cut_short() {
+    let folder = ready();
+    let servers: serde_json::Map<String, serde_json::Value> =
+        (0..20_000).map(|at| (format!("s{at}"), json!({"command": "/x"}))).collect();
+    folder.write("work/.mcp.json", &json!({"mcpServers": servers}).to_string());
+    script(&folder, "read x; head -c 5000000 /dev/zero | tr '\\0' j; echo; read y");
+    let ran = says(&folder, 1, &[]);
+    row(&ran, &["warning", "client", "more than 1000 servers"]);
+    row(&ran, &["wrong", "server", "not the protocol: jjj", "more)"]);
+    assert!(ran.out.len() < 20_000, "{}", ran.out.len());
+}
+
+/// Only root can give a folder away.
+#[test]
+fn a_configuration_in_a_folder_of_somebody_else_starts_nothing() {
+    let folder = ready();
+    folder.write(CURSOR, "{}");
+    // Whose folder a store lies in is another question.
+    let config = std::fs::read_to_string(folder.path("work/counterfoil.toml")).unwrap();
+    folder.write("work/counterfoil.toml", &config.replace("sqlite:state.db", "memory:"));
+    row(&says(&folder, 0, &[]), &["ok", "server", "of this configuration answered"]);
+    if std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0) {
+        std::os::unix::fs::lchown(folder.path("work"), Some(65534), None).unwrap();
+        let ran = says(&folder, 0, &[]);
+        row(&ran, &["warning", "server", "was not started", "not yours"]);
+        assert!(!ran.out.contains("answered in"), "{}", ran.out);
+        let named = folder.run(&["--config", "counterfoil.toml", "doctor"]);
+        row(&named, &["ok", "server", "of this configuration answered"]);
+    }
+}

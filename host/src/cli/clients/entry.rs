@@ -1,10 +1,14 @@
 //! How a client starts a server: a command, its arguments, and what is added to its environment.
 
+use crate::text::brief;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Where a server's default store is: the one variable that an entry of ours has or has not.
 pub(in crate::cli) const STATE: &str = "XDG_STATE_HOME";
+
+const AROUND: [&str; 3] = ["cwd", "envFile", "env_file"];
 
 /// One server, as far as a client needs it to start one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,6 +21,8 @@ pub(in crate::cli) struct ServerEntry {
     pub(in crate::cli) env: BTreeMap<String, String>,
     /// The client does not start it.
     pub(in crate::cli) disabled: bool,
+    /// Where it runs, and the file that more of its environment is read from: whatever of these the entry has, as JSON.
+    pub(in crate::cli) around: Vec<(&'static str, String)>,
 }
 
 impl ServerEntry {
@@ -30,7 +36,26 @@ impl ServerEntry {
             args: texts("args").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             env: env.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect(),
             disabled: off("disabled", true) || off("enabled", false),
+            around: AROUND.into_iter().filter_map(|key| Some((key, value.get(key)?.to_string()))).collect(),
         }
+    }
+
+    /// Whether both start the same program.
+    pub(super) fn starts_what(&self, other: &Self) -> bool {
+        let real = |command: &str| Path::new(command).canonicalize().ok().filter(|_| Path::new(command).is_absolute());
+        !self.command.is_empty()
+            && (self.command == other.command
+                || real(&self.command).is_some_and(|program| Some(program) == real(&other.command)))
+    }
+
+    /// What no entry of ours has and what yet decides what runs: variables, a folder, a file of variables. For people.
+    pub(in crate::cli) fn foreign(&self) -> Option<String> {
+        let variables = self.env.keys().filter(|name| ![STATE, "COUNTERFOIL_LOG"].contains(&name.as_str()));
+        let variables: Vec<_> = variables.map(|name| brief(name)).collect();
+        let env = (!variables.is_empty()).then(|| format!("env {}", variables.join(" ")));
+        let around = self.around.iter().map(|(key, value)| format!("{key} {}", brief(value)));
+        let all: Vec<_> = env.into_iter().chain(around).collect();
+        (!all.is_empty()).then(|| all.join(", "))
     }
 
     /// Whether a client would start the same with this entry: it may set more variables, except the one that decides which

@@ -84,6 +84,44 @@ impl Source {
         guard::replaceable(&self.path).map(|what| about(&self.path, &what))
     }
 
+    /// The file that is written, where links lead from the one that was named.
+    pub(in crate::cli) fn elsewhere(&self) -> Option<PathBuf> {
+        let real = self.real().ok()?;
+        let named = self.path.parent().and_then(|folder| folder.parent()).and_then(|up| up.canonicalize().ok());
+        // Links on the way to a home or a project are how this machine is laid out.
+        let end: PathBuf = self.path.components().rev().take(2).collect::<Vec<_>>().into_iter().rev().collect();
+        named.filter(|up| up.join(end) != real).map(|_| real)
+    }
+
+    /// Where a write ends, links followed: those of folders too, whether or not there is a file yet.
+    fn real(&self) -> io::Result<PathBuf> {
+        let standing = self.path.ancestors().find(|path| path.symlink_metadata().is_ok()).unwrap_or(&self.path);
+        let rest = self.path.strip_prefix(standing).unwrap_or(Path::new(""));
+        let real = standing.canonicalize()?;
+        Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    }
+
+    /// That the file lies in this project, and its folders are this user's own (or the system's).
+    ///
+    /// # Errors
+    /// Where it lies instead, or whose the folder is.
+    pub(in crate::cli) fn within(&self, project: &Path) -> Result<(), String> {
+        let unreadable = |e: io::Error| about(&self.path, &format!("cannot be looked up: {e}"));
+        let (real, project) = (self.real().map_err(unreadable)?, project.canonicalize().map_err(unreadable)?);
+        if !real.starts_with(&project) {
+            let real = escape(&real.display().to_string()).into_owned();
+            let what = format!("leads to {real}, outside the project: remove the link, or name that file with --file");
+            return Err(about(&self.path, &what));
+        }
+        let user = rustix::process::geteuid().as_raw();
+        for folder in real.ancestors().skip(1).take_while(|folder| folder.starts_with(&project)) {
+            if folder.metadata().is_ok_and(|found| ![user, 0].contains(&found.uid())) {
+                return Err(about(folder, "belongs to another user, who decides what is in it; nothing was written"));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the file's group can write it, which is usual where each user has a group of their own.
     pub(in crate::cli) fn open_to_group(&self) -> bool {
         self.found.as_ref().is_some_and(|(_, found)| found.mode() & 0o020 != 0)

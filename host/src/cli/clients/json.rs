@@ -1,12 +1,13 @@
 //! Entries in JSON, with or without comments. Whatever does not belong to the entry stays as it was, byte for byte.
 
 use super::entry::STATE;
-use super::{Fault, Fixed, ServerEntry};
+use super::{Fault, Fixed, MAX_SERVERS, ServerEntry, too_many};
 use jsonc_parser::ast::{ObjectProp, Value as Ast};
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// What clients read: JSON, comments and commas before a closing bracket.
 const READ: ParseOptions = ParseOptions {
@@ -26,11 +27,42 @@ pub(super) fn get(text: &str, servers: &str, name: &str) -> Result<Option<Value>
     look(text, servers, name)
 }
 
-pub(super) fn names(text: &str, servers: &str) -> Result<Vec<String>, Fault> {
-    look(text, servers, "")?;
-    let all = parse(text)?.object_value().and_then(|root| root.object_value(servers));
-    let properties = all.map(|all| all.properties()).unwrap_or_default();
-    Ok(properties.iter().filter_map(|property| property.decoded_name()).collect())
+/// Every server, from one look at the text.
+pub(super) fn all(text: &str, servers: &str) -> Result<Vec<(String, Value)>, Fault> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &READ)
+        .map_err(|e| Fault::at(text, e.range().start, e.kind().to_string()))?;
+    let Some(root) = parsed.value else { return look(text, servers, "").map(|_| Vec::new()) };
+    let Some(all) = member(text, &root, None, servers)? else { return Ok(Vec::new()) };
+    let Ast::Object(object) = &all.value else { return look(text, servers, "").map(|_| Vec::new()) };
+    if object.properties.len() > MAX_SERVERS {
+        return Err(too_many(text, all.start()));
+    }
+    once(text, &all.value)?;
+    let one = |property: &ObjectProp<'_>| (property.name.as_str().to_owned(), Value::from(property.value.clone()));
+    Ok(object.properties.iter().map(one).collect())
+}
+
+/// No object in the value has a member twice: one reader takes the first, another the last.
+fn once(text: &str, value: &Ast<'_>) -> Result<(), Fault> {
+    match value {
+        Ast::Object(object) => {
+            let mut names = BTreeSet::new();
+            for property in &object.properties {
+                let name = property.name.as_str();
+                if !names.insert(name) {
+                    return Err(second(text, property, name));
+                }
+                once(text, &property.value)?;
+            }
+            Ok(())
+        }
+        Ast::Array(list) => list.elements.iter().try_for_each(|element| once(text, element)),
+        _ => Ok(()),
+    }
+}
+
+fn second(text: &str, property: &ObjectProp<'_>, name: &str) -> Fault {
+    Fault::at(text, property.start(), format!("\"{name}\" stands here a second time: keep one of the two"))
 }
 
 pub(super) fn put(
@@ -46,8 +78,10 @@ pub(super) fn put(
     let root = parse(begun)?;
     let servers = root.object_value_or_set().object_value_or_set(servers);
     match servers.object_value(name) {
-        // What the user added to an entry of ours, such as a time limit, is kept.
-        Some(object) if found.is_some_and(|found| found.get("command").is_some()) => set(&object, entry, fixed),
+        // What the user added to an entry of ours, such as a time limit, is kept; of another program's nothing is.
+        Some(object) if found.is_some_and(|found| ServerEntry::of(&found).starts_what(entry)) => {
+            set(&object, entry, fixed)
+        }
         _ => {
             let whole = CstInputValue::Object(members(entry, fixed));
             match servers.get(name) {
@@ -85,7 +119,9 @@ fn look(text: &str, servers: &str, name: &str) -> Result<Option<Value>, Fault> {
         };
     };
     let Some(all) = member(text, &root, None, servers)? else { return Ok(None) };
-    Ok(member(text, &all.value, Some(servers), name)?.map(|entry| Value::from(entry.value.clone())))
+    let Some(entry) = member(text, &all.value, Some(servers), name)? else { return Ok(None) };
+    once(text, &entry.value)?;
+    Ok(Some(Value::from(entry.value.clone())))
 }
 
 /// The one member of that name of an object.
@@ -101,12 +137,8 @@ fn member<'a, 'b>(
     };
     let mut same = object.properties.iter().filter(|property| property.name.as_str() == name);
     let first = same.next();
-    if let Some(second) = same.next() {
-        return Err(Fault::at(
-            text,
-            second.start(),
-            format!("\"{name}\" stands here a second time: keep one of the two"),
-        ));
+    if let Some(again) = same.next() {
+        return Err(second(text, again, name));
     }
     Ok(first)
 }
@@ -164,9 +196,10 @@ fn set(object: &CstObject, entry: &ServerEntry, fixed: &[(&str, Fixed)]) {
     }
 }
 
-/// Whether a list of names has this one; none: there is no such list.
-pub(super) fn listed(text: &str, [object, list]: [&str; 2], name: &str) -> Option<bool> {
+/// The names in a list; none: there is no such list.
+pub(super) fn listed(text: &str, [object, list]: [&str; 2]) -> Option<BTreeSet<String>> {
     let root = parse(text).ok()?.object_value()?;
     let list = root.object_value(object)?.array_value(list)?;
-    Some(list.elements().iter().filter_map(|element| element.to_serde_value()).any(|element| element == name))
+    let names = list.elements().into_iter().filter_map(|element| element.to_serde_value());
+    Some(names.filter_map(|name| name.as_str().map(str::to_owned)).collect())
 }

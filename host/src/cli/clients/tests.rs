@@ -70,7 +70,7 @@ fn comments_order_indentation_and_line_ends_stay() {
 
 #[test]
 fn what_was_added_to_an_entry_stays_and_what_is_ours_is_replaced() {
-    let old = "{\"servers\":{\"counterfoil\":{\"timeout\":5,\"command\":\"old\",\"args\":[],\"env\":{\"A\":\"b\"}}}}";
+    let old = "{\"servers\":{\"counterfoil\":{\"timeout\":5,\"command\":\"/bin/counterfoil\",\"args\":[],\"env\":{\"A\":\"b\"}}}}";
     let mut new = entry();
     new.env.insert("XDG_STATE_HOME".into(), "/s".into());
     let text = client("vscode").put(old, "counterfoil", &new).unwrap();
@@ -82,6 +82,35 @@ fn what_was_added_to_an_entry_stays_and_what_is_ours_is_replaced() {
     let remote = "{\"mcpServers\":{\"counterfoil\":{\"url\":\"https://example.com\"}}}";
     let text = client("cursor").put(remote, "counterfoil", &entry()).unwrap();
     assert!(!text.contains("url"), "{text}");
+}
+
+#[test]
+fn of_an_entry_that_starts_another_program_nothing_stays() {
+    let json =
+        r#"{"mcpServers":{"counterfoil":{"command":"/bin/sh","envFile":"x","cwd":"/x","env":{"LD_PRELOAD":"/x"}}}}"#;
+    let toml =
+        "[mcp_servers.counterfoil]\ncommand = \"/bin/sh\"\ncwd = \"/x\"\n[mcp_servers.counterfoil.env]\nA = \"b\"\n";
+    for (name, text) in [("cursor", json), ("codex", toml)] {
+        assert!(client(name).get(text, "counterfoil").unwrap().unwrap().foreign().is_some());
+        let text = client(name).put(text, "counterfoil", &entry()).unwrap();
+        let found = client(name).get(&text, "counterfoil").unwrap().unwrap();
+        assert_eq!((found.foreign(), found.env.len()), (None, 0), "{text}");
+        assert!(found.is(&entry()), "{text}");
+    }
+}
+
+#[test]
+fn every_server_comes_from_one_look_and_too_many_are_refused() {
+    let entries = |count: usize| {
+        let one = |at: usize| format!("\"s{at}\":{{\"command\":\"/x\"}}");
+        format!("{{\"mcpServers\":{{{}}}}}", (0..count).map(one).collect::<Vec<_>>().join(","))
+    };
+    assert_eq!(client("gemini-cli").all(&entries(MAX_SERVERS)).unwrap().len(), MAX_SERVERS);
+    let fault = client("cursor").all(&entries(MAX_SERVERS + 1)).unwrap_err();
+    assert!(fault.what.contains("more than 1000 servers"), "{fault}");
+    let tables: String = (0..=MAX_SERVERS).map(|at| format!("[mcp_servers.s{at}]\ncommand = \"/x\"\n")).collect();
+    assert!(client("codex").all(&tables).unwrap_err().what.contains("more than 1000 servers"));
+    assert_eq!(client("codex").all("[mcp_servers.a]\ncommand = \"/x\"\n").unwrap()[0].1.command, "/x");
 }
 
 /// The entry with and without our variable, in a text that has it; whatever else is in the environment stays.
@@ -152,6 +181,20 @@ fn json_that_is_damaged_or_means_two_things_is_refused_with_its_place() {
     faulty("cursor", "{\n\"mcpServers\": []}", 2, 15, "object");
     faulty("cursor", "{\"mcpServers\": {},\n \"mcpServers\": {}}", 2, 2, "second time");
     faulty("cursor", "{\"mcpServers\": {\"counterfoil\": {}, \"counter\\u0066oil\": {}}}", 1, 36, "second time");
+    faulty(
+        "cursor",
+        "{\"mcpServers\": {\"counterfoil\": {\"command\": \"a\",\n\"command\": \"b\"}}}",
+        2,
+        1,
+        "second time",
+    );
+    faulty(
+        "cursor",
+        "{\"mcpServers\": {\"counterfoil\": {\"env\": {\"A\": \"a\",\n \"\\u0041\": \"b\"}}}}",
+        2,
+        2,
+        "second time",
+    );
     faulty("cursor", "{'mcpServers': {}}", 1, 2, "");
     faulty("cursor", "// nothing\n", 1, 1, "comments");
     faulty("cursor", &format!("{}1{}", "[".repeat(5000), "]".repeat(5000)), 1, 513, "depth");
@@ -170,13 +213,17 @@ fn toml_keeps_its_comments_and_its_tables() {
         "model = \"x\" # liked\n\n[mcp_servers.a] # first\ncommand = 'y'\n\n[mcp_servers.counterfoil]\ncommand = \"/bin/counterfoil\"\nargs = [\"serve\", \"--config\", \"/c.toml\"]\n\n[tui]\nn = 0x10\n",
     );
     let text = client("codex")
-        .put("[mcp_servers]\ncounterfoil = { command = \"old\", startup_timeout_sec = 20 }\n", "counterfoil", &entry())
+        .put(
+            "[mcp_servers]\ncounterfoil = { command = \"/bin/counterfoil\", startup_timeout_sec = 20 }\n",
+            "counterfoil",
+            &entry(),
+        )
         .unwrap();
     assert_eq!(
         text,
         "[mcp_servers]\ncounterfoil = { command = \"/bin/counterfoil\", startup_timeout_sec = 20 , args = [\"serve\", \"--config\", \"/c.toml\"] }\n"
     );
-    let old = "[mcp_servers.counterfoil]\ncommand = \"old\" # where it was\nargs = []\n[mcp_servers.counterfoil.env]\nA = \"b\"\n";
+    let old = "[mcp_servers.counterfoil]\ncommand = \"/bin/counterfoil\" # where it was\nargs = []\n[mcp_servers.counterfoil.env]\nA = \"b\"\n";
     let text = client("codex").put(old, "counterfoil", &entry()).unwrap();
     assert!(text.contains("command = \"/bin/counterfoil\" # where it was\n") && text.contains("A = \"b\""), "{text}");
 }

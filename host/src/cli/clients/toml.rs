@@ -1,7 +1,7 @@
 //! Entries in TOML. Whatever does not belong to the entry stays as it was, byte for byte.
 
 use super::entry::STATE;
-use super::{Fault, ServerEntry};
+use super::{Fault, MAX_SERVERS, ServerEntry, too_many};
 use serde_json::Value;
 use toml_edit::{Array, Document, InlineTable, Item, Table, TableLike, value};
 
@@ -15,11 +15,19 @@ pub(super) fn get(text: &str, servers: &str, name: &str) -> Result<Option<Value>
     Ok(Some(json(entry)))
 }
 
-pub(super) fn names(text: &str, servers: &str) -> Result<Vec<String>, Fault> {
+/// Every server, from one look at the text.
+pub(super) fn all(text: &str, servers: &str) -> Result<Vec<(String, Value)>, Fault> {
     let document = parse(text)?;
     let Some(all) = document.get(servers) else { return Ok(Vec::new()) };
-    let all = all.as_table_like().ok_or_else(|| not_a_table(text, servers, all))?;
-    Ok(all.iter().map(|(name, _)| name.to_owned()).collect())
+    let table = all.as_table_like().ok_or_else(|| not_a_table(text, servers, all))?;
+    if table.len() > MAX_SERVERS {
+        return Err(too_many(text, all.span().map_or(0, |span| span.start)));
+    }
+    let one = |(name, entry): (&str, &Item)| match entry.as_table_like() {
+        Some(table) => Ok((name.to_owned(), json(table))),
+        None => Err(not_a_table(text, name, entry)),
+    };
+    table.iter().map(one).collect()
 }
 
 pub(super) fn put(text: &str, servers: &str, name: &str, entry: &ServerEntry) -> Result<String, Fault> {
@@ -33,8 +41,8 @@ pub(super) fn put(text: &str, servers: &str, name: &str, entry: &ServerEntry) ->
     });
     let inline = all.is_inline_table();
     let Some(all) = all.as_table_like_mut() else { return Ok(text.to_owned()) };
-    // What the user added to an entry of ours, such as a time limit, is kept.
-    if found.is_none_or(|found| found.get("command").is_none()) {
+    // What the user added to an entry of ours, such as a time limit, is kept; of another program's nothing is.
+    if found.is_none_or(|found| !ServerEntry::of(&found).starts_what(entry)) {
         all.insert(name, if inline { value(InlineTable::new()) } else { Item::Table(Table::new()) });
     }
     if let Some(table) = all.get_mut(name).and_then(Item::as_table_like_mut) {

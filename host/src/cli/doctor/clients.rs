@@ -53,20 +53,20 @@ fn entries(report: &mut Report, client: &Client, file: &Path) -> Vec<ServerEntry
         }
     };
     let read = || -> Result<Vec<ServerEntry>, super::super::clients::Fault> {
-        let mut entries = Vec::new();
-        for name in client.names(&source.text)? {
-            let Some(entry) = client.get(&source.text, &name)? else { continue };
-            if name == NAME || Path::new(&entry.command).file_name().is_some_and(|file| file == NAME) {
-                entries.push(entry);
-            }
-        }
-        Ok(entries)
+        let ours = |name: &str, entry: &ServerEntry| {
+            name == NAME || Path::new(&entry.command).file_name().is_some_and(|file| file == NAME)
+        };
+        Ok(client.all(&source.text)?.into_iter().filter(|(name, entry)| ours(name, entry)).map(|(_, e)| e).collect())
     };
     let entries = match read() {
         Ok(entries) => entries,
         Err(fault) => {
             let what = format!("{}: {}:{fault}", client.title, shown(&source.path));
-            report.warning(Part::Client, what, "correct it by hand: its client cannot read it either");
+            report.warning(
+                Part::Client,
+                what,
+                "correct it by hand: its client may not read it, or otherwise than meant",
+            );
             return Vec::new();
         }
     };
@@ -86,6 +86,14 @@ fn one(report: &mut Report, client: &Client, file: &Path, entry: &ServerEntry) -
         let what = format!("{title}: the entry in {path} has no command that it could start");
         report.wrong(Part::Client, what, anew);
         return false;
+    }
+    if let Some(foreign) = entry.foreign() {
+        let what = format!("{title}: the entry in {path} decides more of what runs than `install` does: {foreign}");
+        report.warning(
+            Part::Client,
+            what,
+            "look whether you want that; `install --remove` and `install` make a clean one",
+        );
     }
     if !command.is_absolute() {
         let what = format!(
@@ -137,9 +145,23 @@ fn one(report: &mut Report, client: &Client, file: &Path, entry: &ServerEntry) -
 }
 
 /// Starts what was found; where no client has the server, what `install` would give to one.
-pub(super) async fn start(report: &mut Report, place: &Place, mut found: Found, config: Option<&Config>, cache: &Path) {
-    if let (true, Some(entry)) = (found.is_empty(), config.and_then(|config| install::entry(config).ok())) {
-        found.insert(entry, vec!["this configuration"]);
+/// A configuration that merely lies in a folder of somebody else's starts nothing.
+pub(super) async fn start(
+    report: &mut Report,
+    place: &Place,
+    mut found: Found,
+    config: Option<(&Config, bool)>,
+    cache: &Path,
+) {
+    if let (true, Some((config, own))) = (found.is_empty(), config) {
+        match install::entry(config) {
+            Ok(entry) if own => drop(found.insert(entry, vec!["this configuration"])),
+            Ok(_) => {
+                let what = "the server was not started: its configuration lies in a folder that is not yours";
+                report.warning(Part::Server, what, "name it with --config, if it is the one that you mean");
+            }
+            Err(_) => {}
+        }
     }
     let scratch = place.scratch.path().join("state");
     for (entry, clients) in found {

@@ -34,6 +34,14 @@ pub(super) fn find(report: &mut Report, place: &Place, given: Option<&Path>) -> 
     Some(file)
 }
 
+/// Whether the user chose it: named it, keeps it in the configuration directory, or works in a folder of their own.
+pub(super) fn is_own(place: &Place, given: Option<&Path>, file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let user = rustix::process::geteuid().as_raw();
+    let folder = file.parent().and_then(|folder| folder.metadata().ok());
+    given.is_some() || file == place.dirs.config.join(FILE_NAME) || folder.is_some_and(|folder| folder.uid() == user)
+}
+
 /// Reads it by every rule that needs no plug-in.
 pub(super) fn load(report: &mut Report, file: &Path) -> Option<Config> {
     match Config::load(file) {

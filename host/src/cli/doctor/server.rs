@@ -2,7 +2,7 @@
 
 use super::super::clients::ServerEntry;
 use super::report::{Part, Report};
-use crate::text::escape;
+use crate::text::brief;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Stdio;
@@ -85,7 +85,7 @@ pub(super) async fn start(
     let Ok(Ok(answer)) = asked else { return };
     let Answer { name, version, hello, tools, count } = answer;
     let time = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
-    let shown = format!("{} {}", escape(&name), escape(&version));
+    let shown = format!("{} {}", brief(&name), brief(&version));
     let found = format!("{shown} of {who} answered in {}, and listed {count} tools in {}", time(hello), time(tools));
     if tools > CLIENTS_WAIT {
         report.warning(Part::Server, found, "some clients wait for 10 s only: raise their time limit for this server");
@@ -93,10 +93,10 @@ pub(super) async fn start(
         report.started(found, hello, tools, count);
     }
     if name == env!("CARGO_PKG_NAME") && version != env!("CARGO_PKG_VERSION") {
-        let what = format!("{who} starts version {version}; this is {}", env!("CARGO_PKG_VERSION"));
+        let what = format!("{who} starts version {}; this is {}", brief(&version), env!("CARGO_PKG_VERSION"));
         report.warning(Part::Server, what, "install this one: counterfoil install --client NAME");
     } else if name != env!("CARGO_PKG_NAME") {
-        let what = format!("{who} starts a server that calls itself {name:?}, not counterfoil");
+        let what = format!("{who} starts a server that calls itself \"{}\", not counterfoil", brief(&name));
         report.warning(Part::Server, what, "look at the entry; counterfoil install --client NAME replaces it");
     }
     if count == 0 {
@@ -167,12 +167,12 @@ async fn answer(output: &mut BufReader<ChildStdout>, id: u64) -> Result<Value, S
             return Err("ended before it had answered".to_owned());
         }
         let mut message: Value = serde_json::from_slice(&row)
-            .map_err(|_| format!("wrote what is not the protocol: {}", escape(&String::from_utf8_lossy(&row))))?;
+            .map_err(|_| format!("wrote what is not the protocol: {}", brief(&String::from_utf8_lossy(&row))))?;
         if message.get("id").and_then(Value::as_u64) != Some(id) {
             continue;
         }
         if let Some(error) = message.get("error") {
-            return Err(format!("answered with an error: {error}"));
+            return Err(format!("answered with an error: {}", brief(&error.to_string())));
         }
         return message.get_mut("result").map(Value::take).ok_or_else(|| "answered without a result".to_owned());
     }

@@ -477,3 +477,18 @@ fn the_documented_snippets_are_what_is_printed() {
     }
     assert_eq!(doc.matches("\n## `").count(), clients.len(), "a section too many");
 }
+
+#[test]
+fn what_is_written_and_said_holds_from_anywhere() {
+    let folder = with_cursor("{}");
+    let config = ["--config", "../work/counterfoil.toml"];
+    let ran = folder.run(&[&config[..], &["install", "--client", "cursor", "--yes"]].concat());
+    ran.gave(0, &["Cursor: ", " --config ../work/counterfoil.toml doctor` starts the server"]);
+    let file: Value = serde_json::from_str(&read(folder.path(CURSOR))).unwrap();
+    let written = file["mcpServers"]["counterfoil"]["args"][2].as_str().unwrap();
+    assert!(!written.contains("..") && Path::new(written).is_file(), "{written}");
+
+    let removed = folder.run(&["install", "--client", "cursor", "--remove", "--yes"]);
+    removed.gave(0, &["wrote "]);
+    assert!(!removed.out.contains("Cursor: ") && !removed.out.contains("doctor"), "{}", removed.out);
+}

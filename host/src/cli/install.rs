@@ -2,10 +2,11 @@
 //! nothing while the server's configuration is not in order, and nothing to a file that it cannot read whole.
 
 use super::clients::{CLIENTS, Client, Fault, STATE, ServerEntry, Source, Written, restore};
+use super::itself::itself;
 use super::print::{Table, bold, inset, line, note, out};
 use super::{Usage, exit, open};
 use crate::config::{ClientFolders, Config, Dirs, StoreConfig, state_home};
-use crate::text::{escape, mask};
+use crate::text::{escape, mask, shell};
 use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use similar::TextDiff;
@@ -144,9 +145,11 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     if let Some(backup) = backup {
         line(&format!("to undo it: {}", escape(&restore(&backup, &source.path))))?;
     }
-    line(&format!("{}: {}", client.title, client.after))?;
     if !args.remove {
-        line("`counterfoil doctor` starts the server as the client would, and says what is wrong")?;
+        line(&format!("{}: {}", client.title, client.after))?;
+        let config = config.map(|file| format!(" --config {}", shell(&file.display().to_string()))).unwrap_or_default();
+        let doctor = escape(&format!("{}{config} doctor", itself())).into_owned();
+        line(&format!("`{doctor}` starts the server as the client would, and says what is wrong"))?;
     }
     Ok(exit::OK)
 }
@@ -171,7 +174,7 @@ pub(super) fn entry(config: &Config) -> anyhow::Result<ServerEntry> {
     if !program.is_file() {
         return Err(Usage(format!("this program's file is gone: {}", program.display())).into());
     }
-    let file = std::path::absolute(config.places.file())?;
+    let file = place(config.places.file())?;
     let args = ["serve", "--config"].map(str::to_owned).into_iter().chain([plain(&file)?]).collect();
     let mut entry = ServerEntry { command: plain(&program)?, args, ..ServerEntry::default() };
     // Where the default store is, for this user's shell: a client that was started from a menu does not know it.
@@ -181,6 +184,16 @@ pub(super) fn entry(config: &Config) -> anyhow::Result<ServerEntry> {
         entry.env.insert(STATE.to_owned(), plain(&state)?);
     }
     Ok(entry)
+}
+
+/// Where a file is, with no `..` on the way, which would end where that folder does; a link stays one, since what stands in
+/// a configuration is looked for beside it.
+fn place(file: &Path) -> std::io::Result<PathBuf> {
+    let file = std::path::absolute(file)?;
+    match (file.parent(), file.file_name()) {
+        (Some(folder), Some(name)) => Ok(folder.canonicalize()?.join(name)),
+        _ => Ok(file),
+    }
 }
 
 /// A path as a client reads it.

@@ -193,8 +193,9 @@ fn what_needs_no_tools_is_answered_while_they_are_compiled_and_the_rest_afterwar
     let mut session = Session::start(&folder);
     session.send(&request(1, "tools/list", &json!({})));
     session.answer(1);
-    session.send(&hello(1));
-    assert_eq!(session.answer(1), told);
+    // No id is used twice: the first may be in use for a moment after its answer.
+    session.send(&hello(7));
+    assert_eq!(session.answer(7)["result"], told["result"]);
     assert_eq!(session.end().0, Some(0));
 }
 

@@ -82,6 +82,8 @@ where
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
         let (output, unanswered, heard) = (self.output.clone(), self.unanswered.clone(), self.heard.clone());
         async move {
+            // Comes back when the line is written, whatever became of it.
+            let _turn = output::answers(&item).and_then(|id| unanswered.answering(id));
             match output::message(&item) {
                 Ok(line) => output.line(line).await,
                 Err(error) => {
@@ -89,9 +91,6 @@ where
                     let id = output::answers(&item).cloned();
                     output.line(output::flaw(&Flaw::new(id, -32603, "the answer could not be written"))).await;
                 }
-            }
-            if let Some(id) = output::answers(&item) {
-                unanswered.answered(id);
             }
             heard.cancel();
             Ok(())

@@ -53,9 +53,10 @@ impl Unanswered {
         Ok(())
     }
 
-    /// The answer has been written.
-    pub(super) fn answered(&self, id: &RequestId) {
-        self.ids().open.remove(id);
+    /// The answer is about to be written: the id is free from here on, since the client may use it as soon as it has read
+    /// the answer. The turn is kept until that has been written.
+    pub(super) fn answering(&self, id: &RequestId) -> Option<Turn> {
+        self.ids().open.remove(id)
     }
 
     /// No answer will be written. Does nothing for a request that is not open.
@@ -75,5 +76,29 @@ impl Unanswered {
 
     fn ids(&self) -> std::sync::MutexGuard<'_, Ids> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use std::task::{Context, Poll, Waker};
+
+    #[tokio::test]
+    async fn an_id_is_free_once_its_answer_is_on_its_way_and_its_turn_once_it_is_there() {
+        let (unanswered, id) = (Unanswered::new(), RequestId::Number(1));
+        let open = async || unanswered.open(&id, unanswered.turn().await.unwrap());
+        assert!(open().await.is_ok());
+        assert!(open().await.is_err());
+        let turn = unanswered.answering(&id);
+        assert!(turn.is_some());
+        assert!(open().await.is_ok());
+        drop(unanswered.answering(&id));
+        let mut all = std::pin::pin!(unanswered.all());
+        assert_eq!(all.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending);
+        drop(turn);
+        all.await;
     }
 }

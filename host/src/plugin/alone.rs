@@ -51,3 +51,36 @@ async fn locked(granted: &Granted) -> Result<OwnedFd, Errno> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::plugin::DirGrant;
+    use std::path::Path;
+    use tokio::time::timeout;
+
+    fn granted(host: &Path, guest: &str, access: Access) -> Granted {
+        Granted::open(&DirGrant { host: host.into(), guest: guest.into(), access }).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_directory_is_waited_for_until_whoever_has_it_is_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, other] = [(); 2].map(|()| [granted(folder.path(), "/data", Access::ReadWrite)]);
+        let first = alone(&one).await.unwrap();
+        assert!(timeout(20 * AGAIN, alone(&other)).await.is_err());
+        drop(first);
+        assert!(alone(&other).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn what_is_only_read_and_what_is_granted_twice_holds_up_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let twice = ["/a", "/b"].map(|guest| granted(folder.path(), guest, Access::ReadWrite));
+        let _held = timeout(20 * AGAIN, alone(&twice)).await.unwrap().unwrap();
+        let read = [granted(folder.path(), "/data", Access::ReadOnly)];
+        assert!(timeout(20 * AGAIN, alone(&read)).await.is_ok());
+    }
+}

@@ -79,7 +79,12 @@ impl Inner {
             power == Power::Granted && self.grants.iter().any(|granted| granted.grant.access == Access::ReadWrite);
         let turns = if writes { &self.writing } else { &self.reading };
         let turn = |turns: &Arc<Semaphore>| Arc::clone(turns).acquire_owned();
-        let closed = |_| ToolError::Unavailable(format!("plug-in {} is no longer served", self.name));
+        let closed = |_| {
+            ToolError::Unavailable(format!(
+                "plug-in {} is no longer served: call again once the server has been started anew",
+                self.name
+            ))
+        };
         let slot = async {
             let own = turn(turns).await.map_err(closed)?;
             let alone = match writes && self.limits.max_concurrent == 1 {

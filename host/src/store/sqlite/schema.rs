@@ -2,9 +2,9 @@
 //! left as it is.
 
 use crate::{Error, ErrorKind};
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// "cfoi": tells the file apart from other programs' SQLite files.
 const APPLICATION: i32 = 0x6366_6f69;
@@ -12,6 +12,8 @@ const APPLICATION: i32 = 0x6366_6f69;
 const VERSION: i32 = 2;
 /// How long a connection waits for another process's transaction: these take milliseconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// How long after a failure that SQLite does not wait for.
+const AGAIN: Duration = Duration::from_millis(2);
 /// More than there are statements.
 const STATEMENTS: usize = 32;
 
@@ -77,7 +79,23 @@ pub(super) fn is_ours(path: &Path) -> Result<(), Error> {
         connection.pragma_update(None, "trusted_schema", false)?;
         known(&connection, path)
     };
-    look().map_err(|e| failed(path, &e))?.map(|_| ())
+    patiently(look).map_err(|e| failed(path, &e))?.map(|_| ())
+}
+
+/// Does something again while another process has the file. SQLite waits by itself, but not where two that wait could be
+/// waiting for each other, as when both make a new file's journal: there it fails at once.
+fn patiently<T>(work: impl Fn() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match work() {
+            Err(error) if is_busy(&error) && Instant::now() < end => std::thread::sleep(AGAIN),
+            done => return done,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 /// A connection to a file that is a store of this version afterwards.
@@ -129,7 +147,7 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // Readers and a writer do not wait for each other, and a commit is on the disk when it returns.
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    patiently(|| connection.pragma_update(None, "journal_mode", "WAL"))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "trusted_schema", false)?;
     // What a sweep drops may hold secrets: it is overwritten, not only forgotten.

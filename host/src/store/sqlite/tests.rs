@@ -120,6 +120,29 @@ async fn a_file_that_cannot_be_used_makes_the_store_unavailable() {
     assert!(store.replace(key, 1, entry).await.is_err());
 }
 
+/// Two clients start their servers at once, and the store is not there yet: whoever makes it, all of them have it.
+#[test]
+fn a_new_file_is_opened_by_as_many_as_come_at_once() {
+    for _ in 0..100 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = in_folder(&folder);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::set_permissions(path.parent().unwrap(), Permissions::from_mode(0o700)).unwrap();
+        let start = std::sync::Barrier::new(8);
+        std::thread::scope(|scope| {
+            let open = || {
+                start.wait();
+                SqliteStore::open(&path).map(|_| ())
+            };
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            for one in all {
+                let opened = one.join().unwrap();
+                assert!(opened.is_ok(), "{}", opened.unwrap_err());
+            }
+        });
+    }
+}
+
 /// By a mistake in the configuration, or by somebody else's.
 #[test]
 fn what_is_no_store_is_left_with_its_mode_its_bytes_and_nothing_beside_it() {

@@ -22,6 +22,13 @@ mod bindings {
     export!(Files);
 }
 
+/// What the plug-in asks for: a section of the component, which the host reads before anything of it runs.
+#[cfg(target_family = "wasm")]
+#[expect(unsafe_code, reason = "names a section")]
+#[used]
+#[unsafe(link_section = "counterfoil:manifest")]
+static MANIFEST: [u8; include_bytes!("../manifest.json").len()] = *include_bytes!("../manifest.json");
+
 use bindings::counterfoil::tool::progress;
 use bindings::exports::counterfoil::tool::tools::{Context, Guest, Level, Outcome, Plan, Tool, ToolError};
 use describe::Kind;

@@ -33,6 +33,13 @@ mod bindings {
     export!(Offers);
 }
 
+/// What the plug-in asks for: a section of the component, which the host reads before anything of it runs.
+#[cfg(target_family = "wasm")]
+#[expect(unsafe_code, reason = "names a section")]
+#[used]
+#[unsafe(link_section = "counterfoil:manifest")]
+static MANIFEST: [u8; include_bytes!("../manifest.json").len()] = *include_bytes!("../manifest.json");
+
 use bindings::exports::counterfoil::tool::tools::{
     self as wit, Context, Effect, Failure, Guest, Level, Outcome, Plan, ToolError,
 };

@@ -90,6 +90,15 @@ bench filter="": setup fixtures
     cargo build --locked --release {{tested}} -p counterfoil-bench --bin counterfoil --bin speed
     target/release/speed {{filter}}
 
+# The figures of this state beside those of an earlier one, in turns: `just bench-against HEAD~3 cycle`
+bench-against revision filter="": setup fixtures
+    @test -d target/earlier || git worktree add --detach target/earlier {{revision}}
+    git -C target/earlier checkout --quiet --detach {{revision}}
+    cd target/earlier && just fixtures && \
+        cargo build --locked --release {{tested}} -p counterfoil-bench --bin counterfoil --bin speed
+    cargo build --locked --release {{tested}} -p counterfoil-bench --bin counterfoil --bin speed
+    target/release/speed against target/earlier/target/release/speed "{{filter}}"
+
 # The property tests with many more histories: hours, not for CI
 soak cases="100000": setup
     cargo build --locked -p counterfoil

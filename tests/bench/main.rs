@@ -4,6 +4,7 @@
 //! ```text
 //! just bench            # all of it
 //! just bench cycle      # groups whose name contains this
+//! just bench-against v1 # beside an earlier state, in turns
 //! ```
 //!
 //! Everything runs on one core, the first that this process may use, but for starts and the group of two threads. Sides that
@@ -11,6 +12,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod against;
 mod canonical;
 mod cycle;
 mod figures;
@@ -32,7 +34,14 @@ type Group = fn(&mut Criterion, &mut Figures);
 const TURNS: usize = 3;
 
 fn main() -> ExitCode {
-    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let mut arguments = std::env::args().skip(1);
+    let filter = match arguments.next() {
+        Some(word) if word == "against" => {
+            let earlier = arguments.next().expect("the path of the earlier build");
+            return against::compare(earlier.as_ref(), &arguments.next().unwrap_or_default());
+        }
+        word => word.unwrap_or_default(),
+    };
     let cores = core_affinity::get_core_ids().expect("the cores of this machine");
     let mut figures = Figures::default();
     let groups: [(&str, Group); 5] = [

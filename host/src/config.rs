@@ -8,6 +8,7 @@ mod check;
 mod dirs;
 mod file;
 pub(crate) mod guard;
+mod http;
 mod places;
 mod tools;
 mod units;

@@ -26,6 +26,8 @@ mod alone;
 mod call;
 mod describe;
 pub(crate) mod grants;
+#[expect(dead_code, reason = "what sends requests is still to come")]
+pub(crate) mod http;
 mod instance;
 mod load;
 mod options;
@@ -35,6 +37,7 @@ mod sandbox;
 mod stdio;
 mod watch;
 
+pub use http::{HttpGrant, Scheme};
 pub use options::{Access, DirGrant, Limits, PluginOptions};
 pub use sandbox::{Sandbox, SandboxOptions};
 
@@ -76,6 +79,7 @@ struct Inner {
     /// The file that it was loaded from.
     source: Option<PathBuf>,
     grants: Vec<grants::Granted>,
+    web: http::Web,
     tools: Vec<Declaration>,
     /// From the listed name to the plug-in's own.
     own: BTreeMap<String, String>,
@@ -168,11 +172,12 @@ impl Plugin {
 
 impl std::fmt::Debug for Plugin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Inner { name, digest, grants, limits, .. } = &*self.inner;
+        let Inner { name, digest, grants, web, limits, .. } = &*self.inner;
         f.debug_struct("Plugin")
             .field("name", name)
             .field("digest", digest)
             .field("grants", &grants.iter().map(|granted| &granted.grant).collect::<Vec<_>>())
+            .field("http", &web.granted())
             .field("limits", limits)
             .finish_non_exhaustive()
     }
@@ -197,7 +202,10 @@ impl Backend for Plugin {
                 Access::ReadOnly => "read-only",
                 Access::ReadWrite => "read-write",
             };
-            digest.field(grant.host.as_os_str().as_encoded_bytes()).field(&grant.guest).field(access);
+            digest.field("dir").field(grant.host.as_os_str().as_encoded_bytes()).field(&grant.guest).field(access);
+        }
+        for allowed in inner.web.granted() {
+            digest.field("http").field(allowed.to_string());
         }
         digest.finish()
     }

@@ -2,7 +2,7 @@
 
 use super::file::{AccessWord, At, File, GateTable, LimitsTable, PluginTable};
 use super::units::{Count, Length, Size};
-use super::{Config, Dirs, FILE_NAME, GateConfig, Places, PluginConfig, StoreConfig, dirs, guard};
+use super::{Config, Dirs, FILE_NAME, GateConfig, Places, PluginConfig, StoreConfig, dirs, guard, http};
 use crate::plugin::reach::{Among, Protected, Way, nested};
 use crate::plugin::{Access, DirGrant, Limits, PluginOptions};
 use crate::tool::{NAME_RULE, is_name};
@@ -180,6 +180,11 @@ fn plugin(
         let grant = grant(dir, &options.dirs, folder, places)?;
         places.note(format!("{path}.dirs.{number}"), dir.value().host.span());
         options.dirs.push(grant);
+    }
+    for (number, entry) in table.http.iter().enumerate() {
+        let grant = http::grant(entry, &options.http, places)?;
+        places.note(format!("{path}.http.{number}"), entry.value().host.span());
+        options.http.push(grant);
     }
     let mut levels = BTreeMap::new();
     for (own, level) in &table.levels {

@@ -1,5 +1,6 @@
 //! The configuration as it is written: the shape of the TOML, every key of it. Unknown keys are errors.
 
+use super::http::HttpTable;
 use super::units::{Count, Length, LevelWord, Size};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
@@ -106,6 +107,9 @@ pub(super) struct PluginTable {
     /// Directories that the plug-in may use. Default: none.
     #[serde(default)]
     pub dirs: Vec<At<DirTable>>,
+    /// Requests that the plug-in may send. Default: none.
+    #[serde(default)]
+    pub http: Vec<At<HttpTable>>,
     /// New names by the plug-in's own names.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]

@@ -2,6 +2,7 @@
 //! does not.
 
 use super::bindings::PluginPre;
+use super::http::{Pattern, Web};
 use super::instance::State;
 use super::{Inner, Plugin, PluginOptions, Sandbox, describe, grants};
 use crate::digest::sha256;
@@ -68,9 +69,11 @@ pub(super) async fn plugin(
     place: &str,
     source: Option<&Path>,
 ) -> Result<Plugin, Error> {
-    let grants = options.check().map_err(|error| {
-        Error::new(ErrorKind::Config, format!("plug-in {}: {error}", options.name)).with_source(error)
-    })?;
+    let named =
+        |error: Error| Error::new(ErrorKind::Config, format!("plug-in {}: {error}", options.name)).with_source(error);
+    let grants = options.check().map_err(named)?;
+    let declared = vec![Pattern::any()];
+    let web = Web::new(&options.http, declared).map_err(named)?;
     grants::out_of_reach(&grants::protected(sandbox, source), &options.name, &grants)?;
     let bad = |what: String| bad(&options.name, place, what);
     kind(&bytes).map_err(&bad)?;
@@ -99,6 +102,7 @@ pub(super) async fn plugin(
             exports,
             source: source.map(Path::to_owned),
             grants,
+            web,
             tools,
             own,
             schemas,

@@ -2,6 +2,7 @@
 //! off by a zero.
 
 use super::grants::Granted;
+use super::http::HttpGrant;
 use super::sandbox::{CORE_INSTANCES_EACH, TABLE_ELEMENTS};
 use crate::{Error, ErrorKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,6 +105,8 @@ pub struct PluginOptions {
     pub name: String,
     /// The directories that it sees.
     pub dirs: Vec<DirGrant>,
+    /// The requests that it may send.
+    pub http: Vec<HttpGrant>,
     /// What one call may use.
     pub limits: Limits,
     /// The tools that are switched on, by the plug-in's own names; all of them where it is `None`.
@@ -116,7 +119,7 @@ impl PluginOptions {
     /// Every tool under its own name, the usual limits, no grants.
     pub fn new(name: impl Into<String>) -> Self {
         let (limits, tools, rename) = (Limits::default(), None, BTreeMap::new());
-        Self { name: name.into(), dirs: Vec::new(), limits, tools, rename }
+        Self { name: name.into(), dirs: Vec::new(), http: Vec::new(), limits, tools, rename }
     }
 
     /// The directories, opened.

@@ -1,0 +1,251 @@
+//! Outbound HTTP for plug-ins: what the operator grants and what a component declares, and whether a request is within
+//! both. A request that nothing here lets through is never sent.
+
+mod name;
+mod pattern;
+
+pub(crate) use name::HostName;
+pub(crate) use pattern::{Pattern, Target};
+
+use crate::{Error, ErrorKind};
+
+/// What previews and safe calls may ever send.
+const READING: [&str; 2] = ["GET", "HEAD"];
+
+/// With or without TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scheme {
+    /// With TLS; certificates are checked against those that this machine trusts.
+    #[default]
+    Https,
+    /// Without: whoever is on the way reads and changes what is sent.
+    Http,
+}
+
+impl Scheme {
+    /// As it is written in front of `://`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Https => "https",
+            Self::Http => "http",
+        }
+    }
+
+    /// The port where none is written.
+    pub fn port(self) -> u16 {
+        match self {
+            Self::Https => 443,
+            Self::Http => 80,
+        }
+    }
+}
+
+/// Requests that a plug-in may send. Nothing follows a redirect: the plug-in's next request is held against the grants like
+/// any other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpGrant {
+    /// With or without TLS.
+    pub scheme: Scheme,
+    /// A name (`api.example.com`), an address (`192.0.2.7`, `2001:db8::7`), or everything below a name (`*.example.com`,
+    /// which `example.com` itself is not).
+    pub host: String,
+    /// The port; the scheme's own where it is `None`.
+    pub port: Option<u16>,
+    /// The methods, in capitals.
+    pub methods: Vec<String>,
+    /// Whether previews and safe calls may use it as well: with GET and HEAD only, whatever `methods` has beside them.
+    pub preview: bool,
+}
+
+impl HttpGrant {
+    /// GET and HEAD over TLS, in runs that are not safe.
+    pub fn new(host: impl Into<String>) -> Self {
+        let methods = READING.map(str::to_owned).to_vec();
+        Self { scheme: Scheme::Https, host: host.into(), port: None, methods, preview: false }
+    }
+
+    /// Checks it.
+    pub(crate) fn check(&self) -> Result<Allowed, String> {
+        let host = pattern::granted_host(&self.host)?;
+        let port = self.port.unwrap_or(self.scheme.port());
+        if port == 0 {
+            return Err("0 is no port: give one from 1 to 65535, or leave it out".into());
+        }
+        if self.methods.is_empty() {
+            return Err("it has no methods: name them, or leave the key out for GET and HEAD".into());
+        }
+        let methods = pattern::methods(&self.methods)?;
+        if self.preview && !methods.iter().any(|method| READING.contains(&method.as_str())) {
+            return Err("previews send GET and HEAD only, and it has neither: add one, or leave out preview".into());
+        }
+        let pattern = Pattern { scheme: Some(self.scheme), host, port: Some(port), methods: Some(methods) };
+        Ok(Allowed { pattern, preview: self.preview })
+    }
+}
+
+/// A grant that was checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Allowed {
+    pub(crate) pattern: Pattern,
+    pub(crate) preview: bool,
+}
+
+impl std::fmt::Display for Allowed {
+    /// On one line, so that two different grants never read alike.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Pattern { scheme, host, port, .. } = &self.pattern;
+        let methods: Vec<&str> = self.pattern.methods().collect();
+        let scheme = scheme.map_or("*", Scheme::name);
+        write!(f, "{} {scheme}://{host}", methods.join(","))?;
+        match port {
+            Some(port) => write!(f, ":{port}")?,
+            None => f.write_str(":*")?,
+        }
+        if self.preview { f.write_str(" (previews, too)") } else { Ok(()) }
+    }
+}
+
+/// What a call may send, by what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Nothing: a component's start code, and its list of tools.
+    #[default]
+    Nothing,
+    /// What is granted for previews: previews and safe calls.
+    Reading,
+    /// What is granted.
+    Granted,
+}
+
+/// The HTTP of one plug-in.
+#[derive(Clone, Debug)]
+pub(crate) struct Web {
+    granted: Vec<Allowed>,
+    /// What the component says that it needs: a request must be within one of these, too.
+    declared: Vec<Pattern>,
+}
+
+impl Web {
+    /// # Errors
+    /// [`ErrorKind::Config`], which grant is none and why.
+    pub(crate) fn new(grants: &[HttpGrant], declared: Vec<Pattern>) -> Result<Self, Error> {
+        let mut granted = Vec::with_capacity(grants.len());
+        for grant in grants {
+            let allowed = grant.check().map_err(|what| {
+                let host = crate::text::escape(&grant.host);
+                Error::new(ErrorKind::Config, format!("HTTP to \"{host}\" cannot be granted: {what}"))
+            })?;
+            granted.push(allowed);
+        }
+        Ok(Self { granted, declared })
+    }
+
+    /// The grants.
+    pub(crate) fn granted(&self) -> &[Allowed] {
+        &self.granted
+    }
+
+    /// Whether a run may send something that is more than a look.
+    pub(crate) fn can_change(&self) -> bool {
+        self.granted.iter().any(|allowed| allowed.pattern.methods().any(|method| !is_reading(method)))
+    }
+
+    /// Whether this request may be sent.
+    pub(crate) fn allows(&self, reach: Reach, target: &Target, method: &str) -> bool {
+        let granted = self.granted.iter().any(|Allowed { pattern, preview }| {
+            let reaches = match reach {
+                Reach::Nothing => false,
+                Reach::Reading => *preview && is_reading(method),
+                Reach::Granted => true,
+            };
+            reaches && pattern.matches(target, method)
+        });
+        granted && self.declared.iter().any(|pattern| pattern.matches(target, method))
+    }
+}
+
+/// Whether a request of this method only looks, by HTTP's own definition.
+pub(crate) fn is_reading(method: &str) -> bool {
+    READING.contains(&method)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+    use super::*;
+
+    fn web(grants: &[HttpGrant]) -> Web {
+        Web::new(grants, vec![Pattern::any()]).unwrap()
+    }
+
+    #[track_caller]
+    fn allows(web: &Web, reach: Reach, request: &str) -> bool {
+        let (method, rest) = request.split_once(' ').unwrap();
+        let (scheme, authority) = rest.split_once("://").unwrap();
+        Target::of(scheme, authority).is_some_and(|target| web.allows(reach, &target, method))
+    }
+
+    #[test]
+    fn each_key_of_a_grant_opens_what_it_says_and_nothing_else() {
+        let plain = HttpGrant::new("api.example.com");
+        let with = |change: fn(&mut HttpGrant)| {
+            let mut grant = plain.clone();
+            change(&mut grant);
+            web(&[grant])
+        };
+        let usual = web(std::slice::from_ref(&plain));
+        for (changed, request) in [
+            (with(|grant| grant.host = "www.example.com".into()), "GET https://www.example.com"),
+            (with(|grant| grant.scheme = Scheme::Http), "GET http://api.example.com"),
+            (with(|grant| grant.port = Some(8443)), "GET https://api.example.com:8443"),
+            (with(|grant| grant.methods = vec!["POST".into()]), "POST https://api.example.com"),
+        ] {
+            assert!(allows(&changed, Reach::Granted, request), "{request}");
+            assert!(!allows(&changed, Reach::Granted, "GET https://api.example.com"), "{request}");
+            assert!(!allows(&usual, Reach::Granted, request), "{request}");
+        }
+        let previewed = with(|grant| {
+            grant.preview = true;
+            grant.methods.push("POST".into());
+        });
+        for (reach, method, usually, in_previews) in [
+            (Reach::Nothing, "GET", false, false),
+            (Reach::Reading, "GET", false, true),
+            (Reach::Reading, "HEAD", false, true),
+            (Reach::Reading, "POST", false, false),
+            (Reach::Granted, "GET", true, true),
+            (Reach::Granted, "POST", false, true),
+        ] {
+            let request = format!("{method} https://api.example.com:443");
+            assert_eq!(allows(&usual, reach, &request), usually, "{reach:?} {request}");
+            assert_eq!(allows(&previewed, reach, &request), in_previews, "{reach:?} {request}");
+        }
+    }
+
+    #[test]
+    fn a_request_must_be_within_what_is_granted_and_what_is_declared() {
+        let grants = [HttpGrant::new("*.example.com")];
+        let declared = HttpGrant::new("api.example.com").check().unwrap().pattern;
+        let both = Web::new(&grants, vec![declared]).unwrap();
+        assert!(allows(&both, Reach::Granted, "GET https://api.example.com"));
+        assert!(!allows(&both, Reach::Granted, "GET https://www.example.com"));
+        assert!(!allows(&Web::new(&grants, Vec::new()).unwrap(), Reach::Granted, "GET https://api.example.com"));
+        assert!(!allows(&web(&[]), Reach::Granted, "GET https://api.example.com"));
+    }
+
+    #[test]
+    fn what_is_no_grant_is_refused_with_its_reason() {
+        let refused = |grant: HttpGrant, with: &str| {
+            let error = Web::new(&[grant], Vec::new()).unwrap_err();
+            assert!(error.to_string().contains(with), "{error}");
+        };
+        let usual = HttpGrant::new("example.com");
+        refused(HttpGrant { port: Some(0), ..usual.clone() }, "0 is no port");
+        refused(HttpGrant { methods: Vec::new(), ..usual.clone() }, "no methods");
+        refused(HttpGrant { methods: vec!["post".into()], ..usual.clone() }, "in capitals");
+        refused(HttpGrant { methods: vec!["CONNECT".into()], ..usual.clone() }, "tunnel");
+        refused(HttpGrant { methods: vec!["POST".into()], preview: true, ..usual }, "GET and HEAD only");
+        refused(HttpGrant::new("*"), "name the hosts");
+    }
+}

@@ -155,6 +155,12 @@ impl Host {
         &self.inner.model_version
     }
 
+    /// The arguments of a call with a fixed text for every value that the tool's schema marks as secret (`writeOnly`, or
+    /// the format `password`); `None` where there is none, or no such tool.
+    pub fn masked(&self, tool: &str, arguments: &str) -> Option<String> {
+        self.inner.tools.get(tool)?.schema.masked(arguments)
+    }
+
     /// Decides a call and runs it if it may run.
     ///
     /// Dropping the future cancels a preview or a call that needs no confirmation at once. A call that carries a token

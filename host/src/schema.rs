@@ -2,6 +2,7 @@
 //! in), and never looks at a number through a double that does not hold it.
 
 mod numbers;
+mod secret;
 mod shape;
 
 use crate::json;
@@ -22,6 +23,8 @@ pub(crate) struct Schema {
     validator: Validator,
     /// Whether any answer can depend on a number's value, and not only on its being a number.
     weighs_numbers: bool,
+    /// What it marks as secret, if anything.
+    secrets: Option<secret::Secrets>,
 }
 
 impl std::fmt::Debug for Schema {
@@ -47,7 +50,7 @@ impl Schema {
             .with_pattern_options(PatternOptions::regex().size_limit(PATTERN).dfa_size_limit(PATTERN))
             .build(&schema)
             .map_err(|error| shortened(&error.to_string()))?;
-        Ok(Self { validator, weighs_numbers: numbers::weighed(&schema) })
+        Ok(Self { validator, weighs_numbers: numbers::weighed(&schema), secrets: secret::Secrets::of(&schema) })
     }
 
     /// Checks canonical arguments. The error says where and what, for the agent that sent them.

@@ -1,7 +1,5 @@
 //! `call TOOL JSON`: one call from a shell. The first changes nothing where a confirmation is needed; `--confirm` runs it.
 
-mod secrets;
-
 use super::print::{note, out};
 use super::{Usage, answer, exit, log, open, owner, serve};
 use crate::config::StoreConfig;
@@ -75,8 +73,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     }
     host.drain().await;
     let Some(reply) = reply else { return Ok(exit::OTHER) };
-    let schema = host.tools().iter().find(|tool| tool.name == args.tool).map(|tool| tool.input_schema.as_str());
-    let secret = schema.is_some_and(|schema| secrets::given(schema, &sent));
+    let secret = host.masked(&args.tool, &sent).is_some();
     show(&reply, &args, &sent, secret, config)?;
     if reply.status == Status::Rejected
         && let Some(hint) = hint(&sent)

@@ -15,11 +15,11 @@ const WORK: usize = 1 << 14;
 const LEVELS: usize = 64;
 
 /// Keywords that apply one schema to the same place of the value.
-const SAME: [&str; 4] = ["not", "if", "then", "else"];
+pub(super) const SAME: [&str; 4] = ["not", "if", "then", "else"];
 /// Keywords that apply a list of them.
-const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+pub(super) const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 /// Keywords that apply those of a map.
-const MAPS: [&str; 2] = ["dependentSchemas", "dependencies"];
+pub(super) const MAPS: [&str; 2] = ["dependentSchemas", "dependencies"];
 /// Keywords whose values are schemas by names of the author's choice.
 const NAMED: [&str; 6] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
@@ -127,7 +127,7 @@ impl<'a> Survey<'a> {
 
     fn resolve(&self, target: &str) -> Result<&'a Value, String> {
         let shown: String = target.chars().take(100).collect();
-        let Some(pointer) = target.strip_prefix('#').filter(|rest| rest.is_empty() || rest.starts_with('/')) else {
+        let Some(pointer) = local(target) else {
             return Err(format!("$ref {shown:?} is not local: only \"#\" and \"#/…\" are"));
         };
         self.root.pointer(&decoded(pointer)).ok_or_else(|| format!("$ref {shown:?} leads nowhere"))
@@ -208,6 +208,15 @@ impl<'a> Survey<'a> {
         costs.insert(schema, cost);
         Ok(cost)
     }
+}
+
+/// What a local reference of a schema stands for.
+pub(super) fn referred<'a>(root: &'a Value, target: &str) -> Option<&'a Value> {
+    root.pointer(&decoded(local(target)?))
+}
+
+fn local(target: &str) -> Option<&str> {
+    target.strip_prefix('#').filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A pointer in a fragment is percent-encoded.

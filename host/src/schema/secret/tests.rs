@@ -1,0 +1,146 @@
+#![allow(clippy::unwrap_used)]
+
+use super::super::Schema;
+
+/// A schema of one object with these properties.
+fn of(properties: &str) -> String {
+    format!(r#"{{"type":"object","properties":{properties}}}"#)
+}
+
+#[track_caller]
+fn check(schema: &str, arguments: &str, expected: &str) {
+    let compiled = Schema::compile(schema).unwrap();
+    let found = compiled.masked(arguments);
+    assert_eq!(found.as_deref().unwrap_or(arguments), expected, "{schema}");
+    assert_eq!(found.is_none(), arguments == expected, "{schema}");
+}
+
+#[test]
+fn what_is_not_marked_stays_as_it_was_written() {
+    let plain = of(r#"{"a":{"type":"string"},"format":{"type":"string"},"writeOnly":{"type":"boolean"}}"#);
+    check(
+        &plain,
+        r#"{"a":"x","format":"password","writeOnly":true}"#,
+        r#"{"a":"x","format":"password","writeOnly":true}"#,
+    );
+    check(&of(r#"{"a":{"writeOnly":false},"b":{"format":"date"}}"#), r#"{"a":1,"b":2}"#, r#"{"a":1,"b":2}"#);
+    check(&of(r#"{"a":{"default":{"writeOnly":true},"enum":[{"format":"password"}]}}"#), r#"{"a":{}}"#, r#"{"a":{}}"#);
+    check(&of(r#"{"writeOnly":true,"p":{"writeOnly":true}}"#), r#"{"writeOnly":"x"}"#, r#"{"writeOnly":"x"}"#);
+}
+
+#[test]
+fn a_marked_value_of_any_kind_is_taken_out_and_the_rest_keeps_its_spelling() {
+    for mark in [r#""writeOnly":true"#, r#""format":"password""#, r#""format":"Password""#] {
+        let schema = of(&format!(r#"{{"n":{{}},"p":{{{mark}}}}}"#));
+        for secret in [
+            r#""hunter2""#,
+            r#""""#,
+            "12345678901234567890",
+            "null",
+            "false",
+            r#"{"a":[1,"x"]}"#,
+            "[[]]",
+            r#""\"\\ é🦀""#,
+        ] {
+            let arguments = |p: &str| format!(r#"{{"n":9007199254740993.00,"p":{p},"z":[1e999,"p",{{}}]}}"#);
+            check(&schema, &arguments(secret), &arguments(r#""(secret)""#));
+        }
+        check(&schema, r#"{"n":1}"#, r#"{"n":1}"#);
+    }
+    check(&of(r#"{"é\n":{"writeOnly":true}}"#), r#"{"\u00e9\n":"x"}"#, r#"{"\u00e9\n":"(secret)"}"#);
+    check(
+        &of(r#"{"p":{"writeOnly":true}}"#),
+        " { \"p\" : [ \"x\" ] , \"q\" : 1 } ",
+        " { \"p\" : \"(secret)\" , \"q\" : 1 } ",
+    );
+}
+
+#[test]
+fn a_mark_is_found_through_every_keyword_that_leads_to_it() {
+    let p = r#"{"properties":{"p":{"writeOnly":true}}}"#;
+    let nested = r#"{"a":{"p":"x","q":1}}"#;
+    let taken = r#"{"a":{"p":"(secret)","q":1}}"#;
+    for way in [
+        format!(r#"{{"allOf":[{{}},{p}]}}"#),
+        format!(r#"{{"anyOf":[true,{p}]}}"#),
+        format!(r#"{{"oneOf":[{p},{{"type":"object"}}]}}"#),
+        format!(r#"{{"not":{p}}}"#),
+        format!(r#"{{"if":{p}}}"#),
+        format!(r#"{{"if":{{}},"then":{p}}}"#),
+        format!(r#"{{"if":{{}},"else":{p}}}"#),
+        format!(r#"{{"dependentSchemas":{{"q":{p}}}}}"#),
+        format!(r#"{{"dependencies":{{"q":{p}}}}}"#),
+        r#"{"additionalProperties":{"writeOnly":true},"properties":{"q":{}}}"#.to_owned(),
+        r#"{"patternProperties":{"^p$":{"writeOnly":true}}}"#.to_owned(),
+        r##"{"properties":{"p":{"$ref":"#/$defs/s"}}}"##.to_owned(),
+        r##"{"$ref":"#/$defs/o"}"##.to_owned(),
+    ] {
+        let schema = format!(
+            r#"{{"type":"object","properties":{{"a":{way}}},"$defs":{{"s":{{"format":"password"}},"o":{p}}}}}"#
+        );
+        check(&schema, nested, taken);
+    }
+}
+
+#[test]
+fn items_are_found_by_position_and_by_what_holds_for_all() {
+    let list = r#"{"a":["x",["y"],{"k":1}]}"#;
+    for (way, expected) in [
+        (r#"{"items":{"writeOnly":true}}"#, r#"{"a":["(secret)","(secret)","(secret)"]}"#),
+        (r#"{"contains":{"writeOnly":true}}"#, r#"{"a":["(secret)","(secret)","(secret)"]}"#),
+        (r#"{"unevaluatedItems":{"writeOnly":true}}"#, r#"{"a":["(secret)","(secret)","(secret)"]}"#),
+        (r#"{"prefixItems":[{},{"writeOnly":true}]}"#, r#"{"a":["x","(secret)",{"k":1}]}"#),
+        (r#"{"items":{"items":{"writeOnly":true}}}"#, r#"{"a":["x",["(secret)"],{"k":1}]}"#),
+        (r#"{"items":{"additionalProperties":{"writeOnly":true}}}"#, r#"{"a":["x",["y"],{"k":"(secret)"}]}"#),
+    ] {
+        check(&of(&format!(r#"{{"a":{way}}}"#)), list, expected);
+    }
+}
+
+#[test]
+fn a_schema_that_leads_back_to_itself_is_followed_as_deep_as_the_value_goes() {
+    let tree =
+        r##"{"type":"object","properties":{"p":{"writeOnly":true},"next":{"$ref":"#"},"all":{"items":{"$ref":"#"}}}}"##;
+    check(
+        tree,
+        r#"{"all":[{"next":{"p":"x"}},{"p":"y"}],"next":{"next":{"next":{"p":"z"}}},"q":"x"}"#,
+        r#"{"all":[{"next":{"p":"(secret)"}},{"p":"(secret)"}],"next":{"next":{"next":{"p":"(secret)"}}},"q":"x"}"#,
+    );
+}
+
+#[test]
+fn names_that_are_not_known_are_told_apart_from_those_that_are() {
+    let rest = r#"{"type":"object","properties":{"a":{}},"patternProperties":{"^x":{}},"additionalProperties":{"writeOnly":true}}"#;
+    check(rest, r#"{"a":1,"b":2,"x1":3}"#, r#"{"a":1,"b":"(secret)","x1":3}"#);
+}
+
+#[test]
+fn in_doubt_more_is_taken_out() {
+    // Names that are secret, and a string that holds a document with a secret.
+    check(&of(r#"{"a":{"propertyNames":{"writeOnly":true}}}"#), r#"{"a":{"k":1}}"#, r#"{"a":"(secret)"}"#);
+    let content = r#"{"a":{"contentSchema":{"properties":{"p":{"writeOnly":true}}}}}"#;
+    check(&of(content), r#"{"a":"{\"p\":1}"}"#, r#"{"a":"(secret)"}"#);
+    let unevaluated = r#"{"a":{"properties":{"q":{}},"unevaluatedProperties":{"writeOnly":true}}}"#;
+    check(&of(unevaluated), r#"{"a":{"p":1,"q":2}}"#, r#"{"a":{"p":"(secret)","q":"(secret)"}}"#);
+    // The whole is a secret: its names stay.
+    check(r#"{"type":"object","writeOnly":true}"#, r#"{"a":1,"b":{"c":2}}"#, r#"{"a":"(secret)","b":"(secret)"}"#);
+    // What is no object, or too deep to look into.
+    let marked = of(r#"{"p":{"writeOnly":true}}"#);
+    let deep = format!("{}1{}", r#"{"a":"#.repeat(200), "}".repeat(200));
+    for broken in ["", "{", r#"{"p":"x""#, "[]", r#""x""#, "{} {}", r#"{"p":}"#, r#"{"\p":1}"#, &deep] {
+        check(&marked, broken, r#""(secret)""#);
+    }
+    check(&of("{}"), "{", "{");
+}
+
+#[test]
+fn many_values_beside_a_wide_schema_are_passed_over_in_time() {
+    let properties: Vec<String> =
+        (0..900).map(|n| format!(r#""k{n}":{{"anyOf":[{{}},{{"writeOnly":true}}]}}"#)).collect();
+    let schema = of(&format!("{{{}}}", properties.join(",")));
+    let arguments = format!(r#"{{"k1":"x","list":[{}0]}}"#, "1,".repeat(100_000));
+    let compiled = Schema::compile(&schema).unwrap();
+    let began = std::time::Instant::now();
+    assert_eq!(compiled.masked(&arguments), Some(arguments.replace(r#""x""#, r#""(secret)""#)));
+    assert!(began.elapsed() < std::time::Duration::from_secs(5));
+}

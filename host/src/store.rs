@@ -2,12 +2,14 @@
 //!
 //! The types mirror `wit/gate` (`interface store`), whose comments are the specification.
 
+mod accounts;
 mod memory;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 #[cfg(any(test, feature = "store-suite"))]
 pub mod suite;
 
+pub use accounts::{Account, Charge, Charging, Spent};
 pub use memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
@@ -135,7 +137,8 @@ pub struct Cursor {
 #[error("{0}")]
 pub struct Unavailable(pub String);
 
-/// A place for confirmations. Each function is atomic; `wit/gate` says what each must do.
+/// A place for confirmations, and for what budgets count. Each function is atomic; `wit/gate` says what those of
+/// confirmations must do, and the gate sees no others.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Adds a pending row, if there is room.
@@ -154,6 +157,15 @@ pub trait Store: Send + Sync + 'static {
     async fn due(&self, now: u64, limit: u32) -> Result<Vec<Found>, Unavailable>;
     /// Removes a row of this version.
     async fn remove(&self, key: Key, version: u64) -> Result<bool, Unavailable>;
+    /// Adds an amount to each account, durably, where every one of them stays within its limit; to none otherwise. An
+    /// account may be in it once.
+    async fn charge(&self, charges: &[Charge]) -> Result<Charging, Unavailable>;
+    /// Takes amounts back, down to nothing at most.
+    async fn refund(&self, charges: &[Charge]) -> Result<(), Unavailable>;
+    /// What an account holds of the stretches of time that begin at `since` or later, in their order.
+    async fn spent(&self, account: Account, since: u64) -> Result<Vec<Spent>, Unavailable>;
+    /// Removes at most `limit` stretches of time whose `purge_after` is at or before `now`; how many it removed.
+    async fn sweep_accounts(&self, now: u64, limit: u32) -> Result<u32, Unavailable>;
 }
 
 /// What both backends say to a caller that adds a row in another state.

@@ -4,7 +4,8 @@
 use async_trait::async_trait;
 use counterfoil::gate::SystemClock;
 use counterfoil::store::{
-    Binding, Cursor, Entry, Found, Insertion, Key, Replacement, Room, SqliteStore, State, Store, Stored, Unavailable,
+    Account, Binding, Charge, Charging, Cursor, Entry, Found, Insertion, Key, Replacement, Room, Spent, SqliteStore,
+    State, Store, Stored, Unavailable,
 };
 use counterfoil_tests::refunds;
 use std::path::Path;
@@ -49,6 +50,18 @@ impl Store for Deadly {
     }
     async fn remove(&self, key: Key, version: u64) -> Result<bool, Unavailable> {
         self.store.remove(key, version).await
+    }
+    async fn charge(&self, charges: &[Charge]) -> Result<Charging, Unavailable> {
+        self.store.charge(charges).await
+    }
+    async fn refund(&self, charges: &[Charge]) -> Result<(), Unavailable> {
+        self.store.refund(charges).await
+    }
+    async fn spent(&self, account: Account, since: u64) -> Result<Vec<Spent>, Unavailable> {
+        self.store.spent(account, since).await
+    }
+    async fn sweep_accounts(&self, now: u64, limit: u32) -> Result<u32, Unavailable> {
+        self.store.sweep_accounts(now, limit).await
     }
 }
 

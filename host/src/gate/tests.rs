@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use super::*;
-use crate::store::{Binding, Entry, Found, Insertion, Key, MemoryStore, Replacement, Room, State, Stored, Unavailable};
+use crate::store::{
+    Account, Binding, Charge, Charging, Entry, Found, Insertion, Key, MemoryStore, Replacement, Room, Spent, State,
+    Stored, Unavailable,
+};
 use async_trait::async_trait;
 use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::task::JoinSet;
@@ -129,6 +132,26 @@ impl Store for Fickle {
     async fn remove(&self, key: Key, version: u64) -> Result<bool, Unavailable> {
         self.before().await?;
         self.rows.remove(key, version).await
+    }
+
+    async fn charge(&self, charges: &[Charge]) -> Result<Charging, Unavailable> {
+        self.before().await?;
+        self.rows.charge(charges).await
+    }
+
+    async fn refund(&self, charges: &[Charge]) -> Result<(), Unavailable> {
+        self.before().await?;
+        self.rows.refund(charges).await
+    }
+
+    async fn spent(&self, account: Account, since: u64) -> Result<Vec<Spent>, Unavailable> {
+        self.before().await?;
+        self.rows.spent(account, since).await
+    }
+
+    async fn sweep_accounts(&self, now: u64, limit: u32) -> Result<u32, Unavailable> {
+        self.before().await?;
+        self.rows.sweep_accounts(now, limit).await
     }
 }
 

@@ -1,11 +1,14 @@
 //! The store in memory, gone with the process. Each row is in every index that applies to it, under the values that it
 //! has now; so every operation takes logarithmic time in the number of rows.
 
+mod accounts;
 mod sharded;
 
 use super::{
-    Binding, Cursor, Entry, Found, Index, Insertion, Key, Replacement, Room, State, Store, Stored, Unavailable,
+    Account, Binding, Charge, Charging, Cursor, Entry, Found, Index, Insertion, Key, Replacement, Room, Spent, State,
+    Store, Stored, Unavailable,
 };
+use accounts::Accounts;
 use async_trait::async_trait;
 use sharded::Sharded;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +38,7 @@ struct Rows {
     by_key: Sharded<Key, Row>,
     by_approval_id: Sharded<String, Key>,
     indexes: Indexes,
+    accounts: Accounts,
 }
 
 struct Row {
@@ -270,6 +274,24 @@ impl Store for MemoryStore {
         }
         Ok(there)
     }
+
+    async fn charge(&self, charges: &[Charge]) -> Result<Charging, Unavailable> {
+        super::accounts::once_each(charges)?;
+        Ok(self.rows().accounts.charge(charges))
+    }
+
+    async fn refund(&self, charges: &[Charge]) -> Result<(), Unavailable> {
+        self.rows().accounts.refund(charges);
+        Ok(())
+    }
+
+    async fn spent(&self, account: Account, since: u64) -> Result<Vec<Spent>, Unavailable> {
+        Ok(self.rows().accounts.spent(account, since))
+    }
+
+    async fn sweep_accounts(&self, now: u64, limit: u32) -> Result<u32, Unavailable> {
+        Ok(self.rows().accounts.sweep(now, limit))
+    }
 }
 
 fn many(limit: u32) -> usize {
@@ -286,6 +308,17 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn keeps_what_the_suite_asks_of_every_store() {
         suite::run(&|| Arc::new(MemoryStore::new())).await;
+    }
+
+    #[tokio::test]
+    async fn nothing_stays_of_an_account_that_was_given_back_or_swept() {
+        let store = MemoryStore::new();
+        let charge = |n: u8| Charge { account: [n; 32], slot: 1, amount: 1, since: 0, at_most: 1, purge_after: 2 };
+        assert_eq!(store.charge(&[charge(1), charge(2)]).await, Ok(Charging::Charged));
+        store.refund(&[charge(1)]).await.unwrap();
+        assert!(!store.rows().accounts.is_empty());
+        assert_eq!(store.sweep_accounts(2, 9).await, Ok(1));
+        assert!(store.rows().accounts.is_empty());
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! The store in an SQLite file, which any number of processes of one user may open at once. Every change is one
 //! transaction, on disk before it is told; the file is the user's own and closed to others.
 
+mod accounts;
 #[cfg(feature = "program")]
 mod look;
 mod schema;
@@ -9,7 +10,8 @@ mod schema;
 pub(crate) use look::look;
 
 use super::{
-    Binding, Cursor, Entry, Found, Index, Insertion, Key, Replacement, Room, State, Store, Stored, Unavailable,
+    Account, Binding, Charge, Charging, Cursor, Entry, Found, Index, Insertion, Key, Replacement, Room, Spent, State,
+    Store, Stored, Unavailable,
 };
 use crate::{Error, private};
 use async_trait::async_trait;
@@ -244,6 +246,25 @@ impl Store for SqliteStore {
         })
         .await
     }
+
+    async fn charge(&self, charges: &[Charge]) -> Result<Charging, Unavailable> {
+        super::accounts::once_each(charges)?;
+        let charges = charges.to_vec();
+        self.write(move |t| accounts::charge(t, &charges)).await
+    }
+
+    async fn refund(&self, charges: &[Charge]) -> Result<(), Unavailable> {
+        let charges = charges.to_vec();
+        self.write(move |t| accounts::refund(t, &charges)).await
+    }
+
+    async fn spent(&self, account: Account, since: u64) -> Result<Vec<Spent>, Unavailable> {
+        self.read(move |t| accounts::spent(t, &account, since)).await
+    }
+
+    async fn sweep_accounts(&self, now: u64, limit: u32) -> Result<u32, Unavailable> {
+        self.write(move |t| accounts::sweep(t, now, limit)).await
+    }
 }
 
 fn insert(t: &Transaction<'_>, key: &Key, entry: &Entry, room: Room) -> rusqlite::Result<Insertion> {
@@ -353,7 +374,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
     Ok(Stored { key, version, entry: Entry { index, body: row.get(10)? } })
 }
 
-/// A time or a version. SQLite's integers are signed: what is larger is written as the largest, in 292 million years.
+/// A time, a version or an amount. SQLite's integers are signed: what is larger is written as the largest, in 292 million years.
 struct Time(u64);
 
 impl ToSql for Time {

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "these are tests")]
 
+mod accounts;
+
 use super::{
     Binding, Cursor, Entry, Found, Index, Insertion, Key, Replacement, Room, State, Store, Stored, Unavailable,
 };
@@ -33,6 +35,11 @@ pub async fn run(make: Make<'_>) {
     due_leaves_out_what_is_in_flight(&*make()).await;
     remove_is_compare_and_swap(&*make()).await;
     one_of_many_wins(make(), make).await;
+    accounts::a_limit_counts_its_period(&*make()).await;
+    accounts::all_accounts_are_charged_or_none(&*make()).await;
+    accounts::what_is_given_back_is_free(&*make()).await;
+    accounts::what_no_period_needs_is_swept_in_batches(&*make()).await;
+    accounts::never_more_than_the_limit(&[make()]).await;
 }
 
 /// Two handles on one store, such as two connections to one file.
@@ -52,6 +59,7 @@ pub async fn run_shared(one: Arc<dyn Store>, other: Arc<dyn Store>) {
         one.insert(key, entry.clone(), ROOM).await.unwrap();
         assert_eq!(race(&[Arc::clone(&one), Arc::clone(&other)], key, &entry).await, 1);
     }
+    accounts::never_more_than_the_limit(&[one, other]).await;
 }
 
 /// A row of its own: key, owner, approval id and binding all follow from `n`.

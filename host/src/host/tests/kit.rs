@@ -4,7 +4,8 @@ use crate::gate::{Clock, Gate, GateOptions, Settings, TestClock};
 use crate::host::{Host, HostBuilder, Incoming, Reply, Status};
 use crate::native::Context;
 use crate::store::{
-    Binding, Cursor, Entry, Found, Insertion, Key, MemoryStore, Replacement, Room, State, Store, Stored, Unavailable,
+    Account, Binding, Charge, Charging, Cursor, Entry, Found, Insertion, Key, MemoryStore, Replacement, Room, Spent,
+    State, Store, Stored, Unavailable,
 };
 use crate::tool::{Effect, Outcome, Plan, ToolError};
 use crate::{Level, NativeTool, Owner};
@@ -341,5 +342,17 @@ impl Store for Shaky {
     }
     async fn remove(&self, key: Key, version: u64) -> Result<bool, Unavailable> {
         self.reach()?.remove(key, version).await
+    }
+    async fn charge(&self, charges: &[Charge]) -> Result<Charging, Unavailable> {
+        self.reach()?.charge(charges).await
+    }
+    async fn refund(&self, charges: &[Charge]) -> Result<(), Unavailable> {
+        self.reach()?.refund(charges).await
+    }
+    async fn spent(&self, account: Account, since: u64) -> Result<Vec<Spent>, Unavailable> {
+        self.reach()?.spent(account, since).await
+    }
+    async fn sweep_accounts(&self, now: u64, limit: u32) -> Result<u32, Unavailable> {
+        self.reach()?.sweep_accounts(now, limit).await
     }
 }

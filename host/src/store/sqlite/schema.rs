@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// "cfoi": tells the file apart from other programs' SQLite files.
 const APPLICATION: i32 = 0x6366_6f69;
 /// Goes up with each change of `TABLES`; older files are brought up to it step by step.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 /// How long a connection waits for another process's transaction: these take milliseconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// How long after a failure that SQLite does not wait for.
@@ -62,6 +62,18 @@ const TALLY: &str = "
     END;
 ";
 
+/// Since version 3: what budgets count.
+const ACCOUNTS: &str = "
+    CREATE TABLE account (
+        id BLOB NOT NULL,
+        slot INTEGER NOT NULL,
+        amount INTEGER NOT NULL CHECK (amount >= 0),
+        purge_after INTEGER NOT NULL,
+        PRIMARY KEY (id, slot)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX account_due ON account (purge_after);
+";
+
 /// An error about the file at a path.
 pub(super) fn failed(path: &Path, error: &dyn std::error::Error) -> Error {
     Error::new(ErrorKind::Store, format!("the store {} cannot be opened: {error}", path.display()))
@@ -111,6 +123,9 @@ pub(super) fn open(path: &Path) -> Result<Connection, Error> {
         }
         if version < 2 {
             transaction.execute_batch(TALLY)?;
+        }
+        if version < 3 {
+            transaction.execute_batch(ACCOUNTS)?;
         }
         if version < VERSION { transaction.pragma_update(None, "user_version", VERSION) } else { Ok(()) }
     };

@@ -95,7 +95,7 @@ fn a_newer_or_foreign_file_is_left_as_it_is() {
     let path = in_folder(&folder);
     SqliteStore::open(&path).unwrap();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
-    refused(&path, "has version 7 and this program knows 2");
+    refused(&path, "has version 7 and this program knows 3");
 
     let foreign = folder.path().join("state/foreign.db");
     Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
@@ -264,7 +264,7 @@ async fn a_file_of_version_1_is_brought_up_with_its_rows_counted() {
     drop(store);
     let old =
         "DROP TABLE tally; DROP TRIGGER tally_insert; DROP TRIGGER tally_update_new; DROP TRIGGER tally_update_old;
-        DROP TRIGGER tally_delete; PRAGMA user_version = 1;";
+        DROP TRIGGER tally_delete; DROP TABLE account; PRAGMA user_version = 1;";
     Connection::open(&path).unwrap().execute_batch(old).unwrap();
 
     let store = SqliteStore::open(&path).unwrap();
@@ -274,6 +274,47 @@ async fn a_file_of_version_1_is_brought_up_with_its_rows_counted() {
     let full = Room { now: 0, in_all: 1, ..suite::ROOM };
     let (key, entry) = suite::row(2);
     assert_eq!(store.insert(key, entry, full).await, Ok(Insertion::AllFull));
+}
+
+#[tokio::test]
+async fn a_file_of_version_2_is_brought_up_and_keeps_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    let store = SqliteStore::open(&path).unwrap();
+    let (key, entry) = suite::row(1);
+    store.insert(key, entry.clone(), suite::ROOM).await.unwrap();
+    drop(store);
+    Connection::open(&path).unwrap().execute_batch("DROP TABLE account; PRAGMA user_version = 2;").unwrap();
+
+    let charge = Charge { account: [1; 32], slot: 1, amount: 2, since: 0, at_most: 3, purge_after: 9 };
+    let store = SqliteStore::open(&path).unwrap();
+    assert!(store.load(key).await.unwrap().unwrap().entry == entry);
+    let charges = std::slice::from_ref(&charge);
+    assert_eq!(store.charge(charges).await, Ok(Charging::Charged));
+    drop(store);
+    // And a restart keeps what was counted.
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(store.charge(charges).await, Ok(Charging::Over(0)));
+}
+
+/// What a budget costs does not depend on how many accounts there are.
+#[test]
+fn accounts_are_found_without_walking_over_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    SqliteStore::open(&path).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    for (sql, by) in [
+        (accounts::COUNTED, "SEARCH account USING PRIMARY KEY"),
+        (
+            "SELECT id FROM account INDEXED BY account_due WHERE purge_after <= ?1 LIMIT ?2",
+            "SEARCH account USING COVERING INDEX account_due",
+        ),
+    ] {
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let plan: String = statement.query_row(params![1, 1], |row| row.get("detail")).unwrap();
+        assert!(plan.starts_with(by), "{plan}");
+    }
 }
 
 /// What a million pending rows would cost: the same steps as a few. The statement comes out of the connection's cache as

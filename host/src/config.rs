@@ -48,6 +48,8 @@ pub struct GateConfig {
     pub replay_window: Option<Duration>,
     pub tombstone: Option<Duration>,
     pub recent_window: Option<Duration>,
+    pub approval_window: Option<Duration>,
+    pub cool_down: Option<Duration>,
     pub max_arguments: Option<u32>,
     pub max_depth: Option<u32>,
     pub max_number: Option<u32>,
@@ -66,7 +68,8 @@ impl GateConfig {
         macro_rules! put {
             ($convert:expr => $($name:ident),+) => { $(if let Some(value) = self.$name { settings.$name = $convert(value); })+ };
         }
-        put!(|time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX) => ttl, replay_window, tombstone, recent_window);
+        put!(|time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX) => ttl, replay_window, tombstone, recent_window,
+            approval_window, cool_down);
         put!(|count: u32| count => max_arguments, max_depth, max_number, max_exponent, max_plan, max_precondition,
             max_outcome, max_output, pending_per_owner, pending_in_all);
     }

@@ -8,6 +8,7 @@
 
 mod answer;
 mod builder;
+mod fits;
 mod listing;
 mod run;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use answer::Answers;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 /// A call as a transport hands it over.
@@ -113,6 +115,8 @@ struct Tool {
     /// Where no call of the tool needs a confirmation: the gate's word for it.
     standing: Option<Standing>,
     schema: Arc<Schema>,
+    /// The turn of its backend's checks that may take long: one at a time.
+    checking: Arc<Semaphore>,
     revision: String,
 }
 
@@ -204,7 +208,7 @@ impl Host {
             Ok(Readiness::Ready) => {}
         }
         let Some(tool) = tool else { return answers.unknown_tool().await };
-        if let Err(what) = tool.schema.check(&call.arguments) {
+        if let Err(what) = tool.fits(&call.arguments).await {
             return answers.refuse(Reason::InvalidArguments, &what).await;
         }
         run::start(&self.inner, tool, call, token, progress).await
@@ -218,13 +222,13 @@ impl Host {
         call: Call,
         progress: Option<Arc<dyn Progress>>,
     ) -> Reply {
-        if let Err(what) = tool.schema.check(&call.arguments) {
+        if let Err(what) = tool.fits(&call.arguments).await {
             return answers.refuse(Reason::InvalidArguments, &what).await;
         }
         if let Some(standing) = &tool.standing {
-            return run::at_once(answers, tool, standing.clearance(call.arguments), progress).await;
+            return run::at_once(answers, tool, &call.owner, standing.clearance(call.arguments), progress).await;
         }
-        let plan = match tool.backend.preview(&call.tool, &call.arguments, progress.clone()).await {
+        let plan = match tool.backend.preview(&call.owner, &call.tool, &call.arguments, progress.clone()).await {
             Ok(plan) => plan,
             Err(error) => return answers.not_planned(error).await,
         };
@@ -235,7 +239,7 @@ impl Host {
             Err(refused) => return refused,
         };
         match permit::clear(&self.inner.gate, tool.rules, &call, level, plan.precondition.as_deref()).await {
-            Ok(Clearing::AtOnce(clearance)) => run::at_once(answers, tool, clearance, progress).await,
+            Ok(Clearing::AtOnce(clearance)) => run::at_once(answers, tool, &call.owner, clearance, progress).await,
             Ok(Clearing::Confirm) => self.challenge(answers, &call, &plan).await,
             Err(error) => answers.bad_level(error).await,
         }

@@ -267,8 +267,13 @@ impl Backend for Native {
         self.find(tool).map_or(NativeTool::DEADLINE, |tool| tool.deadline)
     }
 
+    fn preview_deadline(&self, tool: &str) -> Duration {
+        self.find(tool).map_or(NativeTool::PREVIEW_DEADLINE, |tool| tool.preview_deadline)
+    }
+
     async fn preview(
         &self,
+        _owner: &str,
         tool: &str,
         arguments: &str,
         _progress: Option<Arc<dyn Progress>>,
@@ -283,7 +288,7 @@ impl Backend for Native {
         }
     }
 
-    async fn prepare(&self, tool: &str, _power: Power) -> Result<Box<dyn Prepared>, ToolError> {
+    async fn prepare(&self, _owner: &str, tool: &str, _power: Power) -> Result<Box<dyn Prepared>, ToolError> {
         let execute = self.find(tool).and_then(|tool| tool.execute.clone()).ok_or(ToolError::UnknownTool)?;
         Ok(Box::new(Ready { execute }))
     }

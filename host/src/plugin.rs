@@ -34,7 +34,9 @@ mod options;
 #[cfg_attr(not(feature = "program"), expect(dead_code, reason = "what only a configuration knows"))]
 pub(crate) mod reach;
 mod sandbox;
+mod special;
 mod stdio;
+mod turns;
 mod watch;
 
 pub use http::{HttpGrant, Scheme};
@@ -50,7 +52,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// What wasmtime generates from `wit/tool`.
 mod bindings {
@@ -85,10 +86,9 @@ struct Inner {
     own: BTreeMap<String, String>,
     /// Input schemas, by the plug-in's own names.
     schemas: BTreeMap<String, Arc<Schema>>,
-    /// Calls that change nothing, at once.
-    reading: Arc<Semaphore>,
-    /// Runs that can, at once.
-    writing: Arc<Semaphore>,
+    turns: Arc<turns::Turns>,
+    /// What its calls have printed of late.
+    volume: stdio::Volume,
 }
 
 impl Plugin {
@@ -166,9 +166,12 @@ impl Plugin {
         arguments: &str,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
-        self.inner.preview(tool, arguments, progress).await
+        self.inner.preview(DIRECT, tool, arguments, progress).await
     }
 }
+
+/// Who calls where no owner is named: the library's user. An owner is never empty, so it is nobody else.
+const DIRECT: &str = "";
 
 impl std::fmt::Debug for Plugin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -222,17 +225,22 @@ impl Backend for Plugin {
         self.inner.limits.execute
     }
 
+    fn preview_deadline(&self, _: &str) -> Duration {
+        self.inner.limits.preview
+    }
+
     async fn preview(
         &self,
+        owner: &str,
         tool: &str,
         arguments: &str,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
-        self.inner.preview(tool, arguments, progress).await
+        self.inner.preview(owner, tool, arguments, progress).await
     }
 
-    async fn prepare(&self, tool: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError> {
-        let ready = Arc::clone(&self.inner).prepare(tool, power).await?;
+    async fn prepare(&self, owner: &str, tool: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError> {
+        let ready = Arc::clone(&self.inner).prepare(owner, tool, power).await?;
         Ok(Box::new(ready))
     }
 }

@@ -17,10 +17,16 @@ const ERRORS: usize = 3;
 const ERROR: usize = 300;
 /// Of a compiled pattern, in bytes: the expression's own limit is the schema's.
 const PATTERN: usize = 1 << 20;
+/// Of one that is looked through in no time, however the arguments are.
+const LIGHT_PATTERN: usize = 64 << 10;
+/// Work of a check that takes some milliseconds at most: see [`Schema::is_quick`].
+const QUICK: usize = 1 << 24;
 
 /// A schema that is ready to check with.
 pub(crate) struct Schema {
     validator: Validator,
+    /// What one byte of the arguments may come to, at most, in steps of the checker.
+    weight: usize,
     /// Whether any answer can depend on a number's value, and not only on its being a number.
     weighs_numbers: bool,
     /// What it marks as secret, if anything.
@@ -44,13 +50,21 @@ impl Schema {
         if top.get("type").and_then(Value::as_str) != Some("object") {
             return Err("its top level does not say \"type\": \"object\"".into());
         }
-        shape::check(&schema)?;
-        let validator = jsonschema::options()
-            .offline()
-            .with_pattern_options(PatternOptions::regex().size_limit(PATTERN).dfa_size_limit(PATTERN))
-            .build(&schema)
-            .map_err(|error| shortened(&error.to_string()))?;
-        Ok(Self { validator, weighs_numbers: numbers::weighed(&schema), secrets: secret::Secrets::of(&schema) })
+        let looks = shape::check(&schema)?;
+        // Most patterns are light, and then they are compiled once.
+        let (validator, pattern) = match validator(&schema, LIGHT_PATTERN) {
+            Ok(validator) => (validator, LIGHT_PATTERN >> 5),
+            Err(_) => (validator(&schema, PATTERN).map_err(|error| shortened(&error))?, PATTERN >> 2),
+        };
+        // A place of the value is looked at with every keyword of the text at most, as often as references lead there.
+        let weight = text.len().saturating_add(looks).saturating_add(pattern.saturating_mul(patterns(&schema)));
+        let (weighs_numbers, secrets) = (numbers::weighed(&schema), secret::Secrets::of(&schema));
+        Ok(Self { validator, weight, weighs_numbers, secrets })
+    }
+
+    /// Whether these arguments are checked in so little time that nothing else needs to go on meanwhile.
+    pub(crate) fn is_quick(&self, canonical: &str) -> bool {
+        self.weight.saturating_mul(canonical.len()) <= QUICK
     }
 
     /// Checks canonical arguments. The error says where and what, for the agent that sent them.
@@ -79,6 +93,33 @@ impl Schema {
             (_, false) => Err(told.join("; ")),
             (_, true) => Err(format!("{}; and more", told.join("; "))),
         }
+    }
+}
+
+fn validator(schema: &Value, pattern: usize) -> Result<Validator, String> {
+    jsonschema::options()
+        .offline()
+        .with_pattern_options(PatternOptions::regex().size_limit(pattern).dfa_size_limit(PATTERN))
+        .build(schema)
+        .map_err(|error| error.to_string())
+}
+
+/// How many patterns a schema has, anywhere; a format is one.
+fn patterns(schema: &Value) -> usize {
+    match schema {
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| {
+                let own = match (key.as_str(), value) {
+                    ("pattern" | "format", Value::String(_)) => 1,
+                    ("patternProperties", Value::Object(all)) => all.len(),
+                    _ => 0,
+                };
+                own + patterns(value)
+            })
+            .sum(),
+        Value::Array(items) => items.iter().map(patterns).sum(),
+        _ => 0,
     }
 }
 
@@ -157,6 +198,26 @@ mod tests {
         refused(&schema(r#"{"a":{"pattern":"(a+)\\1"}}"#), "regex");
         refused(&schema(&format!(r#"{{"a":{{"description":"{}"}}}}"#, "x".repeat(MAX))), "bytes");
         refused(r#"{"type":"object","$schema":"https://example.com/meta"}"#, "example.com");
+    }
+
+    #[test]
+    fn usual_arguments_are_checked_where_they_come_in_and_long_ones_elsewhere() {
+        let quick = |properties: &str, size: usize| {
+            let arguments = format!(r#"{{"a":"{}"}}"#, "x".repeat(size));
+            Schema::compile(&schema(properties)).unwrap().is_quick(&arguments)
+        };
+        let plain = r#"{"a":{"type":"string","description":"What it is."},"b":{"type":"integer","minimum":0}}"#;
+        assert!(quick(plain, 16 << 10));
+        assert!(!quick(plain, 256 << 10));
+        let patterned = r#"{"a":{"type":"string","pattern":"^[a-z]{2,20}$","format":"email"}}"#;
+        assert!(quick(patterned, 1 << 10));
+        assert!(!quick(patterned, 16 << 10));
+        let heavy = r#"{"a":{"type":"string","pattern":"^([a-z]{1,60}[0-9]{1,60}){1,40}$"}}"#;
+        assert!(quick(heavy, 20));
+        assert!(!quick(heavy, 100));
+        let wide = format!(r#"{{"a":{{"anyOf":[{}]}}}}"#, vec![r#"{"const":"x"}"#; 2000].join(","));
+        assert!(quick(&wide, 100));
+        assert!(!quick(&wide, 1 << 10));
     }
 
     #[test]

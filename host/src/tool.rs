@@ -205,15 +205,18 @@ pub(crate) trait Backend: Send + Sync {
     }
     /// How long a run of this tool may take.
     fn deadline(&self, tool: &str) -> Duration;
+    /// How long a preview of this tool may take.
+    fn preview_deadline(&self, tool: &str) -> Duration;
     /// What a call would do. Canonical arguments.
     async fn preview(
         &self,
+        owner: &str,
         tool: &str,
         arguments: &str,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError>;
     /// Gets a slot and an instance ready; nothing of the tool has run.
-    async fn prepare(&self, tool: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError>;
+    async fn prepare(&self, owner: &str, tool: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError>;
 }
 
 /// A run that is ready to start. Dropping it gives slot and instance back.

@@ -100,11 +100,7 @@ fn settings() -> String {
             _ if bytes.contains(&name) => size(value),
             _ => value.to_string(),
         };
-        let what = match about(name) {
-            // The library's alone: nothing that the program serves needs a person yet.
-            text if text.is_empty() => "of the library only: for calls that a person has to approve".to_owned(),
-            text => text,
-        };
+        let what = about(name);
         table += &format!("| `{name}` | {} | {} to {} | {what} |\n", shown(value), shown(low), shown(high));
     }
     table

@@ -58,7 +58,7 @@ fn gate(table: &GateTable, places: &mut Places) -> Result<GateConfig, Error> {
     macro_rules! take {
         ($read:ident: $($name:ident),+) => { $(config.$name = $read(table.$name.as_ref(), concat!("gate.", stringify!($name)), places)?;)+ };
     }
-    take!(time: ttl, replay_window, tombstone, recent_window);
+    take!(time: ttl, replay_window, tombstone, recent_window, approval_window, cool_down);
     take!(small_size: max_arguments, max_plan, max_precondition, max_outcome, max_output);
     take!(count: max_depth, max_number, max_exponent, pending_per_owner, pending_in_all);
     if config.ttl.is_some_and(|ttl| !(Duration::from_secs(15)..=Duration::from_hours(1)).contains(&ttl)) {
@@ -237,9 +237,9 @@ fn limits(table: &LimitsTable, path: &str, places: &mut Places) -> Result<Limits
             if let Some(value) = $read(table.$name.as_ref(), &format!("{path}.limits.{}", stringify!($name)), places)? { limits.$name = value; }
         )+ };
     }
-    take!(time: preview, execute);
-    take!(size: memory, output, log);
-    take!(count: instances, handles, max_concurrent);
+    take!(time: preview, execute, queue);
+    take!(size: memory, output, log, log_per_minute, stack);
+    take!(count: instances, handles, max_concurrent, reading, per_owner);
     if let Some(elements) = count(table.table_elements.as_ref(), &format!("{path}.limits.table_elements"), places)? {
         limits.table_elements = elements.into();
     }

@@ -66,6 +66,10 @@ pub(super) struct GateTable {
     pub tombstone: Option<At<Length>>,
     /// How far back an identical completed call is mentioned in a new preview.
     pub recent_window: Option<At<Length>>,
+    /// How long a person has to approve a call that needs one. Default: "30m".
+    pub approval_window: Option<At<Length>>,
+    /// How long after a person declined a call the same one is refused unasked. Default: "10m".
+    pub cool_down: Option<At<Length>>,
     /// Size of the arguments of a call. Default: "256 KiB".
     pub max_arguments: Option<At<Size>>,
     /// Nesting of arguments, at most 512. Default: 64.
@@ -170,4 +174,14 @@ pub(super) struct LimitsTable {
     pub handles: Option<At<Count>>,
     /// How many calls with write grants may run at once. Default: 1.
     pub max_concurrent: Option<At<Count>>,
+    /// How many calls that change nothing may run at once, at most 32; one owner gets three quarters of them. Default: 8.
+    pub reading: Option<At<Count>>,
+    /// How many calls one owner may have at once, running or waiting. Default: 64.
+    pub per_owner: Option<At<Count>>,
+    /// How long a call waits for its turn. Default: "60s".
+    pub queue: Option<At<Length>>,
+    /// Size of what is kept in a minute of what all calls print. Default: "1 MiB".
+    pub log_per_minute: Option<At<Size>>,
+    /// Native stack of one call, "64 KiB" to "16 MiB". Default: "1 MiB".
+    pub stack: Option<At<Size>>,
 }

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 /// The argument that carries the token, unless said otherwise.
@@ -115,6 +116,7 @@ impl HostBuilder {
         let mut tools: HashMap<String, Arc<Tool>> = HashMap::new();
         let mut listings = Vec::new();
         for backend in &backends {
+            let checking = Arc::new(Semaphore::new(1));
             for declaration in backend.tools() {
                 let operator = overrides.remove(&declaration.name);
                 if let Some(other) = tools.get(&declaration.name) {
@@ -125,7 +127,8 @@ impl HostBuilder {
                         backend.name()
                     )));
                 }
-                let (tool, listing) = making.tool(Arc::clone(backend), declaration.clone(), operator).await?;
+                let (tool, listing) =
+                    making.tool(Arc::clone(backend), &checking, declaration.clone(), operator).await?;
                 tools.insert(declaration.name.clone(), Arc::new(tool));
                 listings.push(listing);
             }
@@ -154,6 +157,7 @@ impl Making<'_> {
     async fn tool(
         &self,
         backend: Arc<dyn Backend>,
+        checking: &Arc<Semaphore>,
         declaration: Declaration,
         operator: Option<Level>,
     ) -> Result<(Tool, Listing), Error> {
@@ -219,7 +223,8 @@ impl Making<'_> {
             enforced: backend.enforced(),
         };
         let revision = self.revision(backend.as_ref(), &declaration, rules);
-        Ok((Tool { backend, declaration, rules, standing, schema, revision }, listing))
+        let checking = Arc::clone(checking);
+        Ok((Tool { backend, declaration, rules, standing, schema, checking, revision }, listing))
     }
 
     /// An input schema to list, which compiled: it must leave the confirm parameter free.

@@ -27,11 +27,12 @@ pub(super) const GRACE: Duration = Duration::from_secs(10);
 pub(super) async fn at_once(
     answers: &Answers<'_>,
     tool: &Tool,
+    owner: &str,
     clearance: Clearance,
     progress: Option<Arc<dyn Progress>>,
 ) -> Reply {
     let power = tool.power(clearance.level());
-    let prepared = match tool.backend.prepare(clearance.tool(), power).await {
+    let prepared = match tool.backend.prepare(owner, clearance.tool(), power).await {
         Ok(prepared) => prepared,
         Err(error) => return not_prepared(answers, error).await,
     };
@@ -87,7 +88,7 @@ impl Run {
     async fn go(self, asker: oneshot::Sender<Reply>, progress: Option<Arc<dyn Progress>>) {
         let answers = Answers { gate: &self.inner.gate, tool: &self.call.tool };
         let power = self.tool.power(Level::ApprovalRequired);
-        let reply = match self.tool.backend.prepare(&self.call.tool, power).await {
+        let reply = match self.tool.backend.prepare(&self.call.owner, &self.call.tool, power).await {
             Err(error) => not_prepared(&answers, error).await,
             // Whoever asked has gone: nobody may be surprised by a run now. Nothing is spent, the token stays good.
             Ok(_) if asker.is_closed() => return,

@@ -5,6 +5,7 @@ mod answers;
 pub(crate) mod backends;
 mod calls;
 mod contract;
+mod fits;
 pub(crate) mod kit;
 mod levels;
 mod runs;

@@ -8,19 +8,18 @@ use super::bindings::exports::counterfoil::tool::tools::{
 };
 use super::instance::{Instance, Usage, shortened};
 use super::options::Access;
+use super::stdio::Volume;
+use super::turns::{Place, Turn};
 use crate::permit::Permit;
 use crate::tool::{Effect, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
 use crate::{json, text};
 use async_trait::async_trait;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use wasmtime::Trap;
 use wasmtime_wasi::I32Exit;
 
-/// How long a call waits for its turn: a client has long given up by then.
-const QUEUE: Duration = Duration::from_secs(60);
 /// Longest text of an error, in bytes; what is longer is cut, visibly.
 const TEXT: usize = 4096;
 
@@ -36,27 +35,29 @@ pub(super) struct Ready {
 
 /// A call's turn among those of its plug-in, among those of other processes, and among all.
 struct Slot {
-    _own: OwnedSemaphorePermit,
+    _turn: Turn,
     _alone: Option<Alone>,
     _shared: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl Inner {
     pub(super) async fn preview(
         &self,
+        owner: &str,
         tool: &str,
         arguments: &str,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
         let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?;
-        let _slot = self.slot(Power::ReadOnly).await?;
+        let _slot = self.slot(owner, Power::ReadOnly).await?;
         let mut instance = self.instance(Power::ReadOnly).await?;
         instance.listen(progress);
         let arguments = arguments.to_owned();
         let Instance { store, plugin } = &mut instance;
         let call = plugin.counterfoil_tool_tools().call_preview(store, own, &arguments);
         let answer = timeout(self.limits.preview, call).await;
-        instance.log(&self.name, tool);
+        instance.log(&self.volume, &self.name, tool);
         match answer {
             Ok(Ok(Ok(plan))) => accept_plan(plan, self.limits.output),
             Ok(Ok(Err(error))) => Err(error.into()),
@@ -65,20 +66,25 @@ impl Inner {
         }
     }
 
-    pub(super) async fn prepare(self: Arc<Self>, tool: &str, power: Power) -> Result<Ready, ToolError> {
+    pub(super) async fn prepare(self: Arc<Self>, owner: &str, tool: &str, power: Power) -> Result<Ready, ToolError> {
         let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?.clone();
-        let slot = self.slot(power).await?;
+        let slot = self.slot(owner, power).await?;
         let instance = self.instance(power).await?;
         Ok(Ready { plugin: self, instance, tool: tool.to_owned(), own, power, _slot: slot })
     }
 
     /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came, and have
     /// their directories to themselves unless the operator lets several run at once.
-    async fn slot(&self, power: Power) -> Result<Slot, ToolError> {
+    async fn slot(&self, owner: &str, power: Power) -> Result<Slot, ToolError> {
+        let place = self.turns.enter(owner).map_err(|calls| {
+            ToolError::Unavailable(format!(
+                "plug-in {} has {calls} calls of yours already, running or waiting: wait until some of them have ended, then \
+                 call again",
+                self.name
+            ))
+        })?;
         let writes =
             power == Power::Granted && self.grants.iter().any(|granted| granted.grant.access == Access::ReadWrite);
-        let turns = if writes { &self.writing } else { &self.reading };
-        let turn = |turns: &Arc<Semaphore>| Arc::clone(turns).acquire_owned();
         let closed = |_| {
             ToolError::Unavailable(format!(
                 "plug-in {} is no longer served: call again once the server has been started anew",
@@ -86,15 +92,19 @@ impl Inner {
             ))
         };
         let slot = async {
-            let own = turn(turns).await.map_err(closed)?;
+            let turn = place.turn(writes).await.map_err(closed)?;
             let alone = match writes && self.limits.max_concurrent == 1 {
                 true => Some(alone(&self.grants).await?),
                 false => None,
             };
-            Ok(Slot { _own: own, _alone: alone, _shared: turn(&self.sandbox.slots).await.map_err(closed)? })
+            let shared = Arc::clone(&self.sandbox.slots).acquire_owned().await.map_err(closed)?;
+            Ok((turn, alone, shared))
         };
-        let busy = |_| ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name));
-        timeout(QUEUE, slot).await.map_err(busy)?
+        match timeout(self.limits.queue, slot).await {
+            Ok(Ok((turn, alone, shared))) => Ok(Slot { _turn: turn, _alone: alone, _shared: shared, _place: place }),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name))),
+        }
     }
 
     async fn instance(&self, power: Power) -> Result<Instance, ToolError> {
@@ -108,7 +118,7 @@ impl Inner {
                 self.name
             )));
         }
-        let made = Instance::new(&self.sandbox, &self.pre, &self.limits, &self.grants, power);
+        let made = Instance::new(&self.pre, &self.limits, &self.grants, power);
         match timeout(self.limits.preview, made).await {
             Ok(Ok(instance)) => Ok(instance),
             Ok(Err(error)) => Err(ToolError::Unavailable(format!(
@@ -146,7 +156,7 @@ impl Prepared for Ready {
         let Instance { store, plugin } = &mut self.instance;
         let call = plugin.counterfoil_tool_tools().call_execute(store, &self.own, &arguments, &context);
         let answer = timeout(permit.limit(), call).await;
-        self.instance.log(&self.plugin.name, &self.tool);
+        self.instance.log(&self.plugin.volume, &self.plugin.name, &self.tool);
         let state = self.instance.store.data();
         match answer {
             Ok(Ok(Ok(outcome))) => accept_outcome(outcome, self.plugin.limits.output),
@@ -164,10 +174,10 @@ impl Prepared for Ready {
 
 impl Instance {
     /// Hands what was printed to the log.
-    pub(super) fn log(&self, plugin: &str, tool: &str) {
+    pub(super) fn log(&self, volume: &Volume, plugin: &str, tool: &str) {
         let state = self.store.data();
-        state.stdout.log(plugin, tool, "stdout");
-        state.stderr.log(plugin, tool, "stderr");
+        state.stdout.log(volume, plugin, tool, "stdout");
+        state.stderr.log(volume, plugin, tool, "stderr");
     }
 }
 

@@ -7,6 +7,7 @@ use super::call::trapped;
 use super::instance::{Instance, State};
 use super::options::Limits;
 use super::sandbox::Sandbox;
+use super::stdio::Volume;
 use crate::policy::Level;
 use crate::schema::Schema;
 use crate::tool::{Declaration, MAX_NAME, NAME_RULE, Power, is_name};
@@ -30,11 +31,10 @@ pub(super) async fn ask(
     // The pool has no more instances than there are slots. They are never closed.
     let _slot = sandbox.slots.acquire().await.map_err(|error| error.to_string())?;
     let asked = async {
-        let mut instance = Instance::new(sandbox, pre, limits, &[], Power::ReadOnly)
-            .await
-            .map_err(|error| super::load::not_started(&error))?;
+        let mut instance =
+            Instance::new(pre, limits, &[], Power::ReadOnly).await.map_err(|error| super::load::not_started(&error))?;
         let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;
-        instance.log(plugin, "list-tools");
+        instance.log(&Volume::new(limits.log_per_minute), plugin, "list-tools");
         tools.map_err(|error| format!("failed in list-tools: {}", trapped(&error, &instance.store.data().usage)))
     };
     let tools = match tokio::time::timeout(limits.preview, asked).await {

@@ -3,7 +3,6 @@
 use super::bindings::{self, PluginPre};
 use super::grants::Granted;
 use super::options::Limits;
-use super::sandbox::Sandbox;
 use super::stdio::Kept;
 use super::watch::Changes;
 use crate::tool::{Power, Progress};
@@ -29,6 +28,8 @@ pub(super) struct State {
     /// What is open to the guest, under its own names.
     dirs: Vec<(Dir, String)>,
     pub(super) changes: Changes,
+    /// Listings of directories that the guest holds.
+    listings: usize,
     pub(super) usage: Usage,
     pub(super) stdout: Kept,
     pub(super) stderr: Kept,
@@ -55,6 +56,7 @@ impl State {
             table,
             dirs: grants.iter().map(|granted| granted.for_call(power)).collect(),
             changes: Changes::default(),
+            listings: 0,
             usage: Usage::new(limits),
             stdout,
             stderr,
@@ -64,22 +66,21 @@ impl State {
     }
 
     /// The file system's part, what is open of it, and what may be changed there.
-    pub(super) fn files(&mut self) -> (WasiFilesystemCtxView<'_>, &[(Dir, String)], &mut Changes) {
+    pub(super) fn files(&mut self) -> (WasiFilesystemCtxView<'_>, &[(Dir, String)], &mut Changes, &mut usize) {
         let files = WasiFilesystemCtxView { ctx: self.wasi.filesystem(), table: &mut self.table };
-        (files, &self.dirs, &mut self.changes)
+        (files, &self.dirs, &mut self.changes, &mut self.listings)
     }
 }
 
 impl Instance {
     /// A fresh one. The component's start code runs here, without the power to change anything.
     pub(super) async fn new(
-        sandbox: &Sandbox,
         pre: &PluginPre<State>,
         limits: &Limits,
         grants: &[Granted],
         power: Power,
     ) -> wasmtime::Result<Self> {
-        let mut store = Store::new(&sandbox.engine, State::new(limits, grants, power));
+        let mut store = Store::new(pre.engine(), State::new(limits, grants, power));
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.output.saturating_add(TRANSFER) as usize);
         store.set_epoch_deadline(1);

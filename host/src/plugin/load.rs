@@ -4,6 +4,8 @@
 use super::bindings::PluginPre;
 use super::http::{Pattern, Web};
 use super::instance::State;
+use super::stdio::Volume;
+use super::turns::Turns;
 use super::{Inner, Plugin, PluginOptions, Sandbox, describe, grants};
 use crate::digest::sha256;
 use crate::{Error, ErrorKind};
@@ -11,14 +13,11 @@ use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use wasmtime::Engine;
 use wasmtime::component::Component;
 
 /// Largest plug-in file, in bytes: ten times the largest language runtime that is known.
 const MAX_FILE: u64 = 256 << 20;
-/// Calls of one plug-in at once that change nothing; the next waits. Below the sandbox's slots, so that a plug-in that
-/// keeps all of its own busy leaves some to the others.
-const READING: usize = 8;
 /// What a plug-in must export.
 const TOOLS: &str = "counterfoil:tool/tools@0.1.0";
 /// What a plug-in may import.
@@ -78,14 +77,16 @@ pub(super) async fn plugin(
     let bad = |what: String| bad(&options.name, place, what);
     kind(&bytes).map_err(&bad)?;
     let digest = sha256(&bytes);
-    let (compiling, key) = (Arc::clone(sandbox), digest.clone());
-    let component = blocking(move || {
-        let compiled = compiling.cache.component(&compiling.engine, &bytes, &key);
-        compiled.map_err(|error| format!("is damaged or uses what is not supported: {}", line(&error)))
+    let (compiling, key, stack) = (Arc::clone(sandbox), digest.clone(), options.limits.stack);
+    let compiled = blocking(move || {
+        let machine = compiling.machine(stack).map_err(|error| error.to_string())?;
+        let compiled = compiling.cache.component(&machine.engine, &bytes, &key);
+        let compiled = compiled.map_err(|error| format!("is damaged or uses what is not supported: {}", line(&error)));
+        Ok((machine, compiled?))
     });
-    let component = component.await.map_err(&bad)?;
-    let (imports, exports) = fit(sandbox, &component).map_err(&bad)?;
-    let pre = sandbox.linker.instantiate_pre(&component);
+    let (machine, component) = compiled.await.map_err(&bad)?;
+    let (imports, exports) = fit(&machine.engine, &component).map_err(&bad)?;
+    let pre = machine.linker.instantiate_pre(&component);
     let pre = pre.map_err(|error| bad(format!("imports what does not fit: {}", chain(&error))))?;
     let pre: PluginPre<State> =
         PluginPre::new(pre).map_err(|error| bad(format!("does not export {TOOLS} as it must: {}", chain(&error))))?;
@@ -106,8 +107,8 @@ pub(super) async fn plugin(
             tools,
             own,
             schemas,
-            reading: Arc::new(Semaphore::new(READING)),
-            writing: Arc::new(Semaphore::new(options.limits.max_concurrent as usize)),
+            turns: Arc::new(Turns::new(&options.limits)),
+            volume: Volume::new(options.limits.log_per_minute),
             limits: options.limits,
         }),
     })
@@ -126,7 +127,7 @@ fn kind(bytes: &[u8]) -> Result<(), String> {
         Some([1, 0, 0, 0]) => Err(format!("is a core module, not a component: {BUILD}")),
         Some(_) => Err("is of a WebAssembly version that is not known".into()),
         None if bytes.starts_with(WASM) => Err("is cut short: it ends within its first 8 bytes".into()),
-        None if wasmtime::Engine::detect_precompiled(bytes).is_some() => {
+        None if Engine::detect_precompiled(bytes).is_some() => {
             Err("is compiled code, which is not taken from a file: give the component".into())
         }
         None if bytes.trim_ascii_start().starts_with(b"(") => {
@@ -137,10 +138,10 @@ fn kind(bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Imports and exports, where the former are provided and the latter are enough.
-fn fit(sandbox: &Sandbox, component: &Component) -> Result<(Vec<String>, Vec<String>), String> {
+fn fit(engine: &Engine, component: &Component) -> Result<(Vec<String>, Vec<String>), String> {
     let kind = component.component_type();
-    let imports: Vec<String> = kind.imports(&sandbox.engine).map(|(name, _)| name.to_owned()).collect();
-    let exports: Vec<String> = kind.exports(&sandbox.engine).map(|(name, _)| name.to_owned()).collect();
+    let imports: Vec<String> = kind.imports(engine).map(|(name, _)| name.to_owned()).collect();
+    let exports: Vec<String> = kind.exports(engine).map(|(name, _)| name.to_owned()).collect();
     let missing: Vec<&str> = imports
         .iter()
         .map(String::as_str)

@@ -3,7 +3,7 @@
 
 use super::grants::Granted;
 use super::http::HttpGrant;
-use super::sandbox::{CORE_INSTANCES_EACH, TABLE_ELEMENTS};
+use super::sandbox::{CORE_INSTANCES_EACH, INSTANCES, STACKS, TABLE_ELEMENTS};
 use crate::{Error, ErrorKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -48,6 +48,19 @@ pub struct Limits {
     pub handles: u32,
     /// What is kept of standard output and of standard error, each, in bytes. 16 KiB.
     pub log: u64,
+    /// What is kept of what all calls together print, in bytes a minute. 1 MiB: what is more is counted, and said once.
+    pub log_per_minute: u64,
+    /// Native stack for the plug-in's own frames, in bytes. 1 MiB; from 64 KiB to 16 MiB. Most languages keep a stack of
+    /// their own in memory besides.
+    pub stack: u64,
+    /// Calls at once that change nothing; the next waits. 8, and no more than the sandbox has instances for, 32. One owner
+    /// gets three quarters of them.
+    pub reading: u32,
+    /// Calls that one owner may have here at once, running or waiting: the next is refused. 64: what an agent asks for in one
+    /// go, and no more than a queue of 60 s can serve.
+    pub per_owner: u32,
+    /// How long a call waits for its turn. 60 s: a client has long given up by then.
+    pub queue: Duration,
     /// Runs with the power to change something at once. 1: the next waits, also one of another process that may write to the
     /// same directory. More: nobody waits for anybody outside, and the plug-in has to stand that.
     pub max_concurrent: u32,
@@ -64,6 +77,11 @@ impl Default for Limits {
             instances: 64,
             handles: 1024,
             log: 16 << 10,
+            log_per_minute: 1 << 20,
+            stack: 1 << 20,
+            reading: 8,
+            per_owner: 64,
+            queue: Duration::from_secs(60),
             max_concurrent: 1,
         }
     }
@@ -80,14 +98,24 @@ impl Limits {
             ("instances", self.instances == 0),
             ("handles", self.handles == 0),
             ("log", self.log == 0),
+            ("log_per_minute", self.log_per_minute == 0),
+            ("stack", self.stack == 0),
+            ("reading", self.reading == 0),
+            ("per_owner", self.per_owner == 0),
+            ("queue", self.queue.is_zero()),
             ("max_concurrent", self.max_concurrent == 0),
         ];
         if let Some((name, _)) = zero.iter().find(|(_, zero)| *zero) {
             return refuse(format!("limit {name} is zero: give a limit above zero, or leave it out"));
         }
+        if !STACKS.contains(&self.stack) {
+            let (least, most) = (STACKS.start() >> 10, STACKS.end() >> 20);
+            return refuse(format!("limit stack is {} bytes: give from {least} KiB to {most} MiB", self.stack));
+        }
         let pool = [
             ("table_elements", self.table_elements, TABLE_ELEMENTS as u64),
             ("instances", self.instances.into(), CORE_INSTANCES_EACH.into()),
+            ("reading", self.reading.into(), INSTANCES.into()),
         ];
         match pool.iter().find(|(_, value, most)| value > most) {
             Some((name, value, most)) => {
@@ -175,9 +203,17 @@ mod tests {
         refused(with(|limits| limits.instances = 0), "limit instances");
         refused(with(|limits| limits.handles = 0), "limit handles");
         refused(with(|limits| limits.log = 0), "limit log");
+        refused(with(|limits| limits.log_per_minute = 0), "limit log_per_minute");
+        refused(with(|limits| limits.stack = 0), "limit stack");
+        refused(with(|limits| limits.reading = 0), "limit reading");
+        refused(with(|limits| limits.per_owner = 0), "limit per_owner");
+        refused(with(|limits| limits.queue = Duration::ZERO), "limit queue");
         refused(with(|limits| limits.max_concurrent = 0), "limit max_concurrent");
         refused(with(|limits| limits.table_elements = 100_001), "no more than 100000");
         refused(with(|limits| limits.instances = 65), "no more than 64");
+        refused(with(|limits| limits.reading = 33), "no more than 32");
+        refused(with(|limits| limits.stack = (64 << 10) - 1), "give from 64 KiB to 16 MiB");
+        refused(with(|limits| limits.stack = (16 << 20) + 1), "give from 64 KiB to 16 MiB");
         assert!(with(|_| ()).check().is_ok());
     }
 

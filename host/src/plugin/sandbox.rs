@@ -6,9 +6,11 @@ use super::instance::State;
 use super::watch;
 use crate::cache::CodeCache;
 use crate::{Error, ErrorKind};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use wasmtime::component::{HasSelf, Linker};
@@ -17,7 +19,7 @@ use wasmtime::{Config, Enabled, Engine, EngineWeak, InstanceAllocationStrategy, 
 /// How often running guests give the host a chance to stop them. Every deadline is kept to within a few of these.
 const TICK: Duration = Duration::from_millis(10);
 /// Instances alive at once, of all plug-ins together; calls above it wait.
-const INSTANCES: u32 = 32;
+pub(super) const INSTANCES: u32 = 32;
 /// A component may consist of several core modules: Python's are about a dozen.
 const CORE_INSTANCES: u32 = 400;
 /// Of them in one component, at most.
@@ -28,10 +30,13 @@ const MEMORIES: u32 = 64;
 pub(super) const TABLE_ELEMENTS: usize = 100_000;
 /// Kept in memory between calls, per slot, so that a small plug-in's pages need no new fault.
 const KEEP_RESIDENT: usize = 1 << 20;
-/// Of native stack, for the guest's own frames.
-const STACK: usize = 1 << 20;
-/// Of native stack, for the guest's frames and the host functions that it calls.
-const ASYNC_STACK: usize = 2 << 20;
+/// Of native stack for the guest's own frames, in bytes: what an operator may ask for. Less and nothing runs; more and a pool
+/// of them would be large.
+pub(super) const STACKS: RangeInclusive<u64> = 64 << 10..=16 << 20;
+/// The usual one.
+const STACK: u64 = 1 << 20;
+/// What is added for the host functions that a guest calls.
+const HOST_STACK: u64 = 1 << 20;
 
 /// How a [`Sandbox`] is made.
 #[derive(Clone, Debug, Default)]
@@ -42,12 +47,30 @@ pub struct SandboxOptions {
 
 /// What all plug-ins of a host share. Cheap to keep, dear to make: one is enough for a process.
 pub struct Sandbox {
-    pub(super) engine: Engine,
-    pub(super) linker: Linker<State>,
+    /// The one that most plug-ins run on.
+    usual: Arc<Machine>,
+    /// Those for other sizes of stack, made when the first plug-in needs one: the size is the engine's setting. Compiled code is
+    /// the same for all.
+    others: Mutex<BTreeMap<u64, Arc<Machine>>>,
     pub(super) cache: CodeCache,
     pub(super) slots: Arc<Semaphore>,
+}
+
+/// An engine with what runs beside it.
+pub(super) struct Machine {
+    pub(super) engine: Engine,
+    pub(super) linker: Linker<State>,
     pooled: bool,
     _ticker: mpsc::Sender<()>,
+}
+
+impl Machine {
+    fn new(stack: u64) -> Result<Arc<Self>, Error> {
+        let (engine, pooled) = engine(stack).map_err(|error| cannot("make the engine for plug-ins", &error))?;
+        let linker = linker(&engine).map_err(|error| cannot("link the interfaces for plug-ins", &error))?;
+        let ticker = tick(engine.weak()).map_err(|error| cannot("start the clock of the plug-ins", &error.into()))?;
+        Ok(Arc::new(Self { engine, linker, pooled, _ticker: ticker }))
+    }
 }
 
 impl Sandbox {
@@ -56,29 +79,41 @@ impl Sandbox {
     /// # Errors
     /// [`ErrorKind::Plugin`] when this machine cannot run the engine at all.
     pub fn new(options: SandboxOptions) -> Result<Arc<Self>, Error> {
-        let (engine, pooled) = engine().map_err(|error| cannot("make the engine for plug-ins", &error))?;
-        let linker = linker(&engine).map_err(|error| cannot("link the interfaces for plug-ins", &error))?;
-        let ticker = tick(engine.weak()).map_err(|error| cannot("start the clock of the plug-ins", &error.into()))?;
+        let (usual, others) = (Machine::new(STACK)?, Mutex::default());
         let slots = Arc::new(Semaphore::new(INSTANCES as usize));
-        Ok(Arc::new(Self { engine, linker, cache: CodeCache::new(options.cache), slots, pooled, _ticker: ticker }))
+        Ok(Arc::new(Self { usual, others, cache: CodeCache::new(options.cache), slots }))
+    }
+
+    /// What a plug-in with that much stack runs on.
+    pub(super) fn machine(&self, stack: u64) -> Result<Arc<Machine>, Error> {
+        if stack == STACK {
+            return Ok(Arc::clone(&self.usual));
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(machine) = others.get(&stack) {
+            return Ok(Arc::clone(machine));
+        }
+        let machine = Machine::new(stack)?;
+        others.insert(stack, Arc::clone(&machine));
+        Ok(machine)
     }
 
     /// Whether this component's compiled code is in the cache: where it is not, loading it can take many seconds, and a
     /// program may want to say so.
     pub fn is_compiled(&self, component: &[u8]) -> bool {
-        self.cache.holds(&self.engine, component)
+        self.cache.holds(&self.usual.engine, component)
     }
 
     /// Whether instances come from a pool, which halves the cost of a call. There is none where the kernel cannot clear
     /// memory cheaply or refuses the address space.
     pub fn is_pooled(&self) -> bool {
-        self.pooled
+        self.usual.pooled
     }
 
     /// How this component's compiled code is kept in a folder.
     #[cfg(feature = "program")]
     pub(crate) fn held(&self, folder: &std::path::Path, component: &[u8]) -> crate::cache::Held {
-        CodeCache::new(Some(folder.to_owned())).held(&self.engine, component)
+        CodeCache::new(Some(folder.to_owned())).held(&self.usual.engine, component)
     }
 }
 
@@ -94,24 +129,24 @@ fn cannot(what: &str, error: &wasmtime::Error) -> Error {
 
 /// With a pool of instances where the kernel can clear their memory cheaply, which halves the cost of a call; without where
 /// it cannot (the pool gains nothing then) or where the address space for it is refused.
-fn engine() -> wasmtime::Result<(Engine, bool)> {
+fn engine(stack: u64) -> wasmtime::Result<(Engine, bool)> {
     if PoolingAllocationConfig::is_pagemap_scan_available() {
-        match Engine::new(config().allocation_strategy(InstanceAllocationStrategy::Pooling(pool()))) {
+        match Engine::new(config(stack).allocation_strategy(InstanceAllocationStrategy::Pooling(pool()))) {
             Ok(engine) => return Ok((engine, true)),
             Err(error) => tracing::debug!(%error, "no room for a pool of instances; each call allocates its own"),
         }
     }
-    Ok((Engine::new(&config())?, false))
+    Ok((Engine::new(&config(stack))?, false))
 }
 
-fn config() -> Config {
+fn config(stack: u64) -> Config {
     let mut config = Config::new();
     config.epoch_interruption(true);
     config.concurrency_support(false);
     // A shared memory would grow past the limiter.
     config.wasm_threads(false);
-    config.max_wasm_stack(STACK);
-    config.async_stack_size(ASYNC_STACK);
+    config.max_wasm_stack(stack as usize);
+    config.async_stack_size((stack + HOST_STACK) as usize);
     // Host backtraces would only carry our own paths into error texts.
     config.wasm_backtrace_max_frames(None);
     config

@@ -4,12 +4,16 @@ use crate::text;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 
 /// Largest single write that is taken: WASI's usual piece.
 const PIECE: usize = 64 * 1024;
+
+/// What a plug-in prints is counted over this long.
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// A stream that keeps its beginning and counts the rest.
 #[derive(Clone, Debug)]
@@ -37,15 +41,95 @@ impl Kept {
         inner.lost += lost.len() as u64;
     }
 
-    /// Hands what was printed to the log, escaped, with a word about what was lost.
-    pub(super) fn log(&self, plugin: &str, tool: &str, stream: &'static str) {
+    /// Hands what was printed to the log, escaped, with a word about what was lost; what the plug-in may no longer print in
+    /// this minute is left out, which is said once.
+    pub(super) fn log(&self, volume: &Volume, plugin: &str, tool: &str, stream: &'static str) {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if !inner.bytes.is_empty() || inner.lost > 0 {
-            let text = String::from_utf8_lossy(&inner.bytes);
-            let text = text::escape(&text);
-            let rest = if inner.lost > 0 { format!(" … and {} bytes more", inner.lost) } else { String::new() };
-            tracing::info!(target: "counterfoil::plugin", plugin, tool, stream, "{text}{rest}");
+        if inner.bytes.is_empty() && inner.lost == 0 {
+            return;
         }
+        let said = volume.take(Instant::now(), inner.bytes.len() as u64);
+        if let Some(Quiet { times, bytes }) = said.before {
+            tracing::warn!(target: "counterfoil::plugin", plugin, "{times} times it printed and was left out, {bytes} bytes in all");
+        }
+        match said.now {
+            Now::Shown => {
+                let text = String::from_utf8_lossy(&inner.bytes);
+                let text = text::escape(&text);
+                let rest = if inner.lost > 0 { format!(" … and {} bytes more", inner.lost) } else { String::new() };
+                tracing::info!(target: "counterfoil::plugin", plugin, tool, stream, "{text}{rest}");
+            }
+            Now::Over => tracing::warn!(
+                target: "counterfoil::plugin", plugin, tool, stream,
+                "it prints more than {} bytes a minute: the rest of this minute is left out", volume.limit
+            ),
+            Now::Quiet => {}
+        }
+    }
+}
+
+/// How much a plug-in prints in a minute, over all its calls.
+#[derive(Debug)]
+pub(super) struct Volume {
+    limit: u64,
+    minute: Mutex<Minute>,
+}
+
+#[derive(Debug, Default)]
+struct Minute {
+    began: Option<Instant>,
+    shown: u64,
+    quiet: Quiet,
+}
+
+/// What was left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Quiet {
+    times: u64,
+    bytes: u64,
+}
+
+/// What becomes of what a call has printed, and what is to be said of the minute before.
+#[derive(Debug, PartialEq, Eq)]
+struct Said {
+    now: Now,
+    before: Option<Quiet>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Now {
+    Shown,
+    /// The first that is left out in this minute.
+    Over,
+    Quiet,
+}
+
+impl Volume {
+    pub(super) fn new(limit: u64) -> Self {
+        Self { limit, minute: Mutex::default() }
+    }
+
+    fn take(&self, now: Instant, bytes: u64) -> Said {
+        let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut before = None;
+        if minute.began.is_none_or(|began| now.saturating_duration_since(began) >= MINUTE) {
+            let ended = std::mem::replace(&mut *minute, Minute { began: Some(now), ..Minute::default() });
+            before = Some(ended.quiet).filter(|quiet| quiet.times > 0);
+        }
+        // Once over, nothing more in this minute: short lines between long ones that are left out would mislead.
+        let fits = minute.quiet.times == 0 && minute.shown.saturating_add(bytes) <= self.limit;
+        let now = match (fits, minute.quiet.times) {
+            (true, _) => Now::Shown,
+            (false, 0) => Now::Over,
+            (false, _) => Now::Quiet,
+        };
+        if fits {
+            minute.shown = minute.shown.saturating_add(bytes);
+        } else {
+            minute.quiet.times += 1;
+            minute.quiet.bytes = minute.quiet.bytes.saturating_add(bytes);
+        }
+        Said { now, before }
     }
 }
 
@@ -111,5 +195,23 @@ mod tests {
         kept.take(b"defg");
         let inner = kept.inner.lock().unwrap_or_else(PoisonError::into_inner);
         assert_eq!((inner.bytes.as_slice(), inner.lost), (b"abcde".as_slice(), 2));
+    }
+
+    #[test]
+    fn a_minute_has_its_limit_and_what_was_left_out_is_said_in_the_next() {
+        let (volume, start) = (Volume::new(10), Instant::now());
+        let check = |second: u64, bytes, now, before| {
+            let said = volume.take(start + Duration::from_secs(second), bytes);
+            assert_eq!(said, Said { now, before }, "second {second}");
+        };
+        check(0, 6, Now::Shown, None);
+        check(10, 4, Now::Shown, None);
+        check(20, 1, Now::Over, None);
+        check(30, 100, Now::Quiet, None);
+        check(59, 1, Now::Quiet, None);
+        check(60, 10, Now::Shown, Some(Quiet { times: 3, bytes: 102 }));
+        check(61, 11, Now::Over, None);
+        check(300, 1, Now::Shown, Some(Quiet { times: 1, bytes: 11 }));
+        check(400, 1, Now::Shown, None);
     }
 }

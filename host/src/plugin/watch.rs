@@ -1,10 +1,11 @@
 //! WASI's file system, observed: nothing that changes a file is entered unseen, nor before the run has been let through.
 //!
 //! Everything is delegated to wasmtime-wasi, whose directories know by themselves whether they are read-only. What is
-//! added: a second lock on every function that changes something, closed until a permit is there (a component's start
+//! added: what is no file is not opened; a second lock on every function that changes something, closed until a permit is there (a component's start
 //! code runs before it), and a note that one was entered, which is what the host itself knows of a failed run's effect.
 
 use super::instance::State;
+use super::special;
 use wasmtime::component::{HasData, Linker, Resource};
 use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
@@ -23,11 +24,15 @@ pub(super) struct Changes {
     pub(super) entered: bool,
 }
 
+/// Listings of directories that a call may hold at once: each is in the host's memory, whole.
+const LISTINGS: usize = 16;
+
 /// The view of one call into the file system.
 pub(super) struct Watched<'a> {
     files: WasiFilesystemCtxView<'a>,
     dirs: &'a [(Dir, String)],
     changes: &'a mut Changes,
+    listings: &'a mut usize,
 }
 
 struct Watching;
@@ -39,8 +44,8 @@ impl HasData for Watching {
 /// Puts the observer in the place of `wasi:filesystem`.
 pub(super) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     fn watched(state: &mut State) -> Watched<'_> {
-        let (files, dirs, changes) = state.files();
-        Watched { files, dirs, changes }
+        let (files, dirs, changes, listings) = state.files();
+        Watched { files, dirs, changes, listings }
     }
     preopens::add_to_linker::<State, Watching>(linker, watched)?;
     types::add_to_linker::<State, Watching>(linker, watched)
@@ -52,6 +57,17 @@ impl Watched<'_> {
             return Err(ErrorCode::NotPermitted.into());
         }
         Ok(std::mem::replace(&mut self.changes.entered, true))
+    }
+
+    /// Whether opening this could wait for somebody for ever.
+    async fn is_special(&mut self, fd: &Resource<Descriptor>, flags: PathFlags, path: &str) -> FsResult<bool> {
+        let Descriptor::Dir(dir) = self.files.table.get(fd)? else { return Ok(false) };
+        if let Some(special) = special::is_special(dir, flags, path) {
+            return Ok(special);
+        }
+        let found = self.files.stat_at(Resource::new_borrow(fd.rep()), flags, path.to_owned()).await;
+        let plain = [DescriptorType::RegularFile, DescriptorType::Directory, DescriptorType::SymbolicLink];
+        Ok(found.is_ok_and(|found| !plain.contains(&found.type_)))
     }
 
     /// For functions that do one thing or nothing: takes the note back when nothing was done.
@@ -135,7 +151,6 @@ impl HostDescriptor for Watched<'_> {
         get_flags() -> FsResult<DescriptorFlags>;
         get_type() -> FsResult<DescriptorType>;
         read(len: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)>;
-        read_directory() -> FsResult<Resource<ReaddirIterator>>;
         sync() -> FsResult<()>;
         stat() -> FsResult<DescriptorStat>;
         stat_at(flags: PathFlags, path: String) -> FsResult<DescriptorStat>;
@@ -157,6 +172,15 @@ impl HostDescriptor for Watched<'_> {
         unlink_file_at(path: String);
     }
 
+    async fn read_directory(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<ReaddirIterator>> {
+        if *self.listings >= LISTINGS {
+            return Err(ErrorCode::InsufficientMemory.into());
+        }
+        let listing = self.files.read_directory(fd).await?;
+        *self.listings += 1;
+        Ok(listing)
+    }
+
     async fn open_at(
         &mut self,
         fd: Resource<Descriptor>,
@@ -165,6 +189,9 @@ impl HostDescriptor for Watched<'_> {
         open: OpenFlags,
         flags: DescriptorFlags,
     ) -> FsResult<Resource<Descriptor>> {
+        if self.is_special(&fd, path_flags, &path).await? {
+            return Err(ErrorCode::NotPermitted.into());
+        }
         if !open.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE) {
             return self.files.open_at(fd, path_flags, path, open, flags).await;
         }
@@ -207,6 +234,7 @@ impl HostDirectoryEntryStream for Watched<'_> {
     }
 
     fn drop(&mut self, stream: Resource<ReaddirIterator>) -> wasmtime::Result<()> {
+        *self.listings = self.listings.saturating_sub(1);
         HostDirectoryEntryStream::drop(&mut self.files, stream)
     }
 }

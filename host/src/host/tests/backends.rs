@@ -54,7 +54,16 @@ impl Backend for Fake {
     fn deadline(&self, _tool: &str) -> Duration {
         DEADLINE
     }
-    async fn preview(&self, _: &str, arguments: &str, _: Option<Arc<dyn Progress>>) -> Result<Plan, ToolError> {
+    fn preview_deadline(&self, _tool: &str) -> Duration {
+        DEADLINE
+    }
+    async fn preview(
+        &self,
+        _: &str,
+        _: &str,
+        arguments: &str,
+        _: Option<Arc<dyn Progress>>,
+    ) -> Result<Plan, ToolError> {
         let arguments: Value = serde_json::from_str(arguments).unwrap();
         let plan = Plan::new("Will do it.", "{}");
         Ok(match arguments["plan"].as_str() {
@@ -63,7 +72,7 @@ impl Backend for Fake {
             _ => plan,
         })
     }
-    async fn prepare(&self, _: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError> {
+    async fn prepare(&self, _: &str, _: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError> {
         self.asked.fetch_add(1, SeqCst);
         let slot = Arc::clone(&self.slot).acquire_owned().await.map_err(|_| ToolError::Unavailable("closed".into()))?;
         Ok(Box::new(Ready { power, seen: Arc::clone(&self.seen), _slot: slot }))

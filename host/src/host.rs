@@ -20,6 +20,7 @@ pub use listing::Listing;
 use crate::Owner;
 use crate::gate::{Call, Gate, Plan, Readiness, Reason, Token};
 use crate::permit::{self, Clearing, Rules, Standing};
+use crate::plugin::Plugin;
 use crate::policy::Level;
 use crate::schema::Schema;
 use crate::tool::{Backend, Declaration, Power, Progress};
@@ -104,6 +105,7 @@ struct Inner {
     model_version: String,
     tools: HashMap<String, Arc<Tool>>,
     listings: Vec<Listing>,
+    plugins: Vec<Plugin>,
     runs: TaskTracker,
 }
 
@@ -137,6 +139,11 @@ impl Host {
     /// Starts a host around a gate.
     pub fn builder(gate: Gate) -> HostBuilder {
         HostBuilder::new(gate)
+    }
+
+    /// The plug-ins, in the order in which they were given to the builder.
+    pub fn plugins(&self) -> &[Plugin] {
+        &self.inner.plugins
     }
 
     /// The tools: those of plug-ins, in the order in which they were given to the builder, then the native ones.

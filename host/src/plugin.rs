@@ -25,11 +25,14 @@
 mod alone;
 mod call;
 mod describe;
+mod env;
+mod given;
 pub(crate) mod grants;
 #[expect(dead_code, reason = "what sends requests is still to come")]
 pub(crate) mod http;
 mod instance;
 mod load;
+pub(crate) mod manifest;
 mod options;
 #[cfg_attr(not(feature = "program"), expect(dead_code, reason = "what only a configuration knows"))]
 pub(crate) mod reach;
@@ -39,7 +42,10 @@ mod stdio;
 mod turns;
 mod watch;
 
+pub use env::Secret;
+pub use given::{Grant, GrantKind};
 pub use http::{HttpGrant, Scheme};
+pub use manifest::{Declared, DeclaredDir, DeclaredHttp, SECTION};
 pub use options::{Access, DirGrant, Limits, PluginOptions};
 pub use sandbox::{Sandbox, SandboxOptions};
 
@@ -79,8 +85,13 @@ struct Inner {
     limits: Limits,
     /// The file that it was loaded from.
     source: Option<PathBuf>,
-    grants: Vec<grants::Granted>,
-    web: http::Web,
+    /// What it asks for: its own word, or the operator's where it has none.
+    declared: Option<manifest::Declared>,
+    /// Whether it is its own word.
+    declares: bool,
+    given: given::Given,
+    /// What of it is given, and why the rest is not.
+    told: Vec<Grant>,
     tools: Vec<Declaration>,
     /// From the listed name to the plug-in's own.
     own: BTreeMap<String, String>,
@@ -110,6 +121,14 @@ impl Plugin {
     #[cfg(feature = "program")]
     pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
         load::bytes(path)
+    }
+
+    /// The component with a manifest, which it must not have yet. The error is about the component, or else about the manifest.
+    #[cfg(feature = "program")]
+    pub(crate) fn with_manifest(component: &[u8], manifest: &str) -> Result<Vec<u8>, Result<String, String>> {
+        load::kind(component).map_err(Ok)?;
+        Declared::from_json(manifest).map_err(Err)?;
+        manifest::put(component, manifest).map_err(Ok)
     }
 
     /// As [`Plugin::load`], for a component that is already in memory; `place` names it in errors.
@@ -155,6 +174,16 @@ impl Plugin {
         &self.inner.exports
     }
 
+    /// What the component itself says that it needs.
+    pub fn declaration(&self) -> Option<&Declared> {
+        self.inner.declared.as_ref().filter(|_| self.inner.declares)
+    }
+
+    /// What of it the plug-in has, and what it has not: of what it asks for, what the operator grants.
+    pub fn grants(&self) -> &[Grant] {
+        &self.inner.told
+    }
+
     /// What a call would do. Runs without the power to change anything, so it needs no permit. The arguments must be
     /// canonical and must have been checked against the schema: [`Host::call`](crate::Host::call) does both.
     ///
@@ -175,12 +204,11 @@ const DIRECT: &str = "";
 
 impl std::fmt::Debug for Plugin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Inner { name, digest, grants, web, limits, .. } = &*self.inner;
+        let Inner { name, digest, given, limits, .. } = &*self.inner;
         f.debug_struct("Plugin")
             .field("name", name)
             .field("digest", digest)
-            .field("grants", &grants.iter().map(|granted| &granted.grant).collect::<Vec<_>>())
-            .field("http", &web.granted())
+            .field("given", given)
             .field("limits", limits)
             .finish_non_exhaustive()
     }
@@ -200,16 +228,7 @@ impl Backend for Plugin {
         let inner = &*self.inner;
         let mut digest = Digest::new("counterfoil plug-in tool");
         digest.field(&inner.digest).field(inner.own.get(tool).map_or("", String::as_str));
-        for grants::Granted { grant, .. } in &inner.grants {
-            let access = match grant.access {
-                Access::ReadOnly => "read-only",
-                Access::ReadWrite => "read-write",
-            };
-            digest.field("dir").field(grant.host.as_os_str().as_encoded_bytes()).field(&grant.guest).field(access);
-        }
-        for allowed in inner.web.granted() {
-            digest.field("http").field(allowed.to_string());
-        }
+        inner.given.digest(&mut digest);
         digest.finish()
     }
 

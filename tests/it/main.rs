@@ -14,6 +14,7 @@ mod gate_component;
 mod init;
 mod install;
 mod lost;
+mod manifest;
 mod model;
 mod node;
 mod offers_plugin;

@@ -5,4 +5,5 @@ mod calls;
 mod grants;
 mod harm;
 mod load;
+mod manifest;
 mod shared;

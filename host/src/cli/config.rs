@@ -1,14 +1,12 @@
 //! `config`: make a configuration to start from, check one, or print the schema of the file.
 
+mod check;
 mod init;
 
-use super::print::{Table, bold, line, out};
+use super::exit;
+use super::print::out;
 use super::shipped::Shipped;
-use super::tools::{MEANING, level, what_happens};
-use super::{exit, open};
-use crate::config::{Config, StoreConfig};
-use crate::plugin::Access;
-use crate::text;
+use crate::config::Config;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Subcommand)]
@@ -26,7 +24,14 @@ pub(super) enum Verb {
         plugins: Vec<Shipped>,
     },
     /// Load everything as `serve` would, and show what an agent could do
-    Check,
+    #[command(
+        after_help = "Examples:\n  counterfoil config check\n  counterfoil config check --json | jq '.grants[] | select(.may == null)'"
+    )]
+    Check {
+        /// Print JSON for programs
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the JSON Schema of the configuration file
     Schema,
 }
@@ -34,56 +39,10 @@ pub(super) enum Verb {
 pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8> {
     match verb {
         Verb::Init { dir, plugins } => init::run(&dir, plugins),
-        Verb::Check => check(config).await,
+        Verb::Check { json } => check::run(json, config).await,
         Verb::Schema => {
             out(&serde_json::to_string_pretty(&Config::schema())?)?;
             Ok(exit::OK)
         }
     }
-}
-
-async fn check(given: Option<&Path>) -> anyhow::Result<u8> {
-    let config = open::load(given)?;
-    let host = open::open(&config).await?;
-    let shown = |path: &Path| text::escape(&path.display().to_string()).into_owned();
-    line(&format!("{} is in order", bold(&shown(config.places.file()))))?;
-    line(&match &config.store {
-        StoreConfig::Memory => "confirmations are kept in memory: each process has its own, gone with it".to_owned(),
-        StoreConfig::Sqlite(file) => format!("confirmations are kept in {}", shown(file)),
-    })?;
-    line("")?;
-    let mut tools = Table::new(["TOOL", "A CALL", "LEVEL", "PLUG-IN"]);
-    for tool in host.tools() {
-        tools.row([
-            tool.name.clone(),
-            what_happens(tool.level, tool.always_confirmed).to_owned(),
-            level(tool.level, tool.declared),
-            tool.backend.clone(),
-        ]);
-    }
-    out(&tools.to_string())?;
-    if host.tools().is_empty() {
-        line("there is no tool: add a plug-in under [plugins.NAME]")?;
-    }
-    let mut grants = Table::new(["PLUG-IN", "SEES", "WHICH IS", "AND MAY"]);
-    let mut any = false;
-    for plugin in &config.plugins {
-        for dir in &plugin.options.dirs {
-            any = true;
-            let may = match dir.access {
-                Access::ReadOnly => "read it",
-                Access::ReadWrite => "change it (never in previews and safe calls)",
-            };
-            grants.row([plugin.name.clone(), dir.guest.clone(), dir.host.display().to_string(), may.to_owned()]);
-        }
-    }
-    line("")?;
-    if any {
-        out(&grants.to_string())?
-    } else {
-        line("no plug-in is granted a directory")?
-    }
-    line("")?;
-    line(MEANING)?;
-    Ok(exit::OK)
 }

@@ -205,7 +205,15 @@ async fn explain(
     let bare = wait(compiling(config, &format!("plug-in {}", part.name)), async move {
         Plugin::load(&sandbox, &source, options).await
     });
-    if let Ok(plugin) = bare.await?
+    let bare = bare.await?;
+    if let Ok(plugin) = &bare
+        && plugin.declaration().is_some()
+        && part.options.declares.is_some()
+    {
+        let what = "the component says itself what it needs (`counterfoil plugin inspect` shows it): take this out";
+        return Ok(config.places.error(&format!("plugins.{}.declares", part.name), what));
+    }
+    if let Ok(plugin) = bare
         && let Err(better) = config.admit(part, plugin.tools(), &mut admitted.clone())
     {
         return Ok(better);

@@ -2,7 +2,8 @@
 
 use super::print::{Table, line, out};
 use super::{exit, open};
-use crate::Level;
+use crate::host::Listing;
+use crate::{Host, Level};
 use std::path::Path;
 
 #[derive(clap::Args)]
@@ -19,14 +20,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     let host = open::open(&open::load(config)?).await?;
     let tools = host.tools();
     if args.json {
-        let list: Vec<_> = tools.iter().map(|tool| {
-            serde_json::json!({
-                "name": tool.name, "title": tool.title, "description": tool.description,
-                "level": tool.level.name(), "declared": tool.declared.name(),
-                "needs_confirmation": tool.needs_confirmation, "always_confirmed": tool.always_confirmed, "plugin": tool.backend, "preview_enforced": tool.enforced,
-            })
-        }).collect();
-        out(&serde_json::to_string_pretty(&list)?)?;
+        out(&serde_json::to_string_pretty(&list(&host))?)?;
         return Ok(exit::OK);
     }
     let mut table = Table::new(["TOOL", "LEVEL", "PLUG-IN", "A CALL"]);
@@ -42,6 +36,19 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     line("")?;
     line(MEANING)?;
     Ok(exit::OK)
+}
+
+/// The same, for programs.
+pub(super) fn list(host: &Host) -> serde_json::Value {
+    let tool = |tool: &Listing| {
+        serde_json::json!({
+            "name": tool.name, "title": tool.title, "description": tool.description,
+            "level": tool.level.name(), "declared": tool.declared.name(),
+            "a_call": what_happens(tool.level, tool.always_confirmed),
+            "needs_confirmation": tool.needs_confirmation, "always_confirmed": tool.always_confirmed, "plugin": tool.backend, "preview_enforced": tool.enforced,
+        })
+    };
+    host.tools().iter().map(tool).collect()
 }
 
 /// What the table's last column does not say.
@@ -60,7 +67,7 @@ pub(super) fn level(level: Level, declared: Level) -> String {
 pub(super) fn what_happens(level: Level, always: bool) -> &'static str {
     match level {
         Level::Safe => "runs at once, read-only",
-        Level::Caution | Level::Review => "runs at once",
+        Level::Caution | Level::Review => "runs at once, logged",
         Level::ApprovalRequired if always => "always needs a confirmation",
         Level::ApprovalRequired => "needs a confirmation, unless its plan is milder",
     }

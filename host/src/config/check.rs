@@ -1,10 +1,11 @@
 //! From what was written to what is meant: every rule that needs no loaded plug-in. Fails at the first mistake.
 
-use super::file::{AccessWord, At, File, GateTable, LimitsTable, PluginTable};
+use super::file::{At, File, GateTable, LimitsTable, PluginTable};
 use super::units::{Count, Length, Size};
 use super::{Config, Dirs, FILE_NAME, GateConfig, Places, PluginConfig, StoreConfig, dirs, guard, http};
+use crate::plugin::manifest::is_guest_path;
 use crate::plugin::reach::{Among, Protected, Way, nested};
-use crate::plugin::{Access, DirGrant, Limits, PluginOptions};
+use crate::plugin::{Declared, DirGrant, Limits, PluginOptions};
 use crate::tool::{NAME_RULE, is_name};
 use crate::{Error, text};
 use std::collections::{BTreeMap, BTreeSet};
@@ -186,6 +187,11 @@ fn plugin(
         places.note(format!("{path}.http.{number}"), entry.value().host.span());
         options.http.push(grant);
     }
+    if let Some(written) = &table.declares {
+        places.note(format!("{path}.declares"), written.span());
+        let declared = Declared::try_from(written.value());
+        options.declares = Some(declared.map_err(|what| places.error_at(written.span(), &what))?);
+    }
     let mut levels = BTreeMap::new();
     for (own, level) in &table.levels {
         places.note(format!("{path}.levels.{}", own.get_ref()), own.span());
@@ -210,24 +216,16 @@ fn grant(
         return Err(places.error_at(dir.host.span(), &what));
     }
     let guest = dir.guest.value();
-    let parts = guest.strip_prefix('/').map(|rest| rest.split('/'));
-    let fits = parts.is_some_and(|mut parts| {
-        guest == "/" || parts.all(|part| !matches!(part, "" | "." | "..") && !part.contains(char::is_control))
-    });
-    if !fits {
+    if !is_guest_path(guest) {
         return Err(places.error_at(dir.guest.span(), "this is no path for a plug-in: write for instance \"/files\""));
     }
     if others.iter().any(|other| other.guest == *guest) {
         return Err(places.error_at(dir.guest.span(), "another directory has this path already: write another path"));
     }
-    let access = match dir.access {
-        AccessWord::ReadOnly => Access::ReadOnly,
-        AccessWord::ReadWrite => Access::ReadWrite,
-    };
     let host = host
         .canonicalize()
         .map_err(|e| places.error_at(dir.host.span(), &format!("{} cannot be opened ({})", shown(&host), e.kind())))?;
-    Ok(DirGrant { host, guest: guest.clone(), access })
+    Ok(DirGrant { host, guest: guest.clone(), access: dir.access })
 }
 
 fn limits(table: &LimitsTable, path: &str, places: &mut Places) -> Result<Limits, Error> {

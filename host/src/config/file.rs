@@ -2,6 +2,7 @@
 
 use super::http::HttpTable;
 use super::units::{Count, Length, LevelWord, Size};
+use crate::plugin::{Access, manifest};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -114,6 +115,8 @@ pub(super) struct PluginTable {
     /// Requests that the plug-in may send. Default: none.
     #[serde(default)]
     pub http: Vec<At<HttpTable>>,
+    /// What the plug-in needs, where the component does not say it itself: it gets what of it is granted, and nothing else.
+    pub declares: Option<At<manifest::Written>>,
     /// New names by the plug-in's own names.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
@@ -137,19 +140,12 @@ pub(super) struct DirTable {
     /// Its path inside the plug-in, such as "/files".
     pub guest: At<String>,
     /// What the plug-in may do there. Previews and safe tools only ever read.
-    #[serde(default)]
-    pub access: AccessWord,
+    #[serde(default = "read_only")]
+    pub access: Access,
 }
 
-/// What a plug-in may do in a directory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum AccessWord {
-    /// Read only.
-    #[default]
-    ReadOnly,
-    /// Read, create, change and delete.
-    ReadWrite,
+fn read_only() -> Access {
+    Access::ReadOnly
 }
 
 /// Limits of each call of a plug-in.

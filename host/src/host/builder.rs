@@ -141,7 +141,7 @@ impl HostBuilder {
         }
         let runs = TaskTracker::new();
         runs.close();
-        let inner = Inner { gate, confirm_parameter, model_version, tools, listings, runs };
+        let inner = Inner { gate, confirm_parameter, model_version, tools, listings, plugins, runs };
         Ok(Host { inner: Arc::new(inner) })
     }
 }

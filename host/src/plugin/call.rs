@@ -6,6 +6,7 @@ use super::alone::{Alone, alone};
 use super::bindings::exports::counterfoil::tool::tools::{
     Context, Effect as WitEffect, Outcome as WitOutcome, Plan as WitPlan, ToolError as WitError,
 };
+use super::env::{Secret, masked_error};
 use super::instance::{Instance, Usage, shortened};
 use super::options::Access;
 use super::stdio::Volume;
@@ -57,13 +58,14 @@ impl Inner {
         let Instance { store, plugin } = &mut instance;
         let call = plugin.counterfoil_tool_tools().call_preview(store, own, &arguments);
         let answer = timeout(self.limits.preview, call).await;
-        instance.log(&self.volume, &self.name, tool);
-        match answer {
+        instance.log(&self.volume, &self.given.env, &self.name, tool);
+        let plan = match answer {
             Ok(Ok(Ok(plan))) => accept_plan(plan, self.limits.output),
             Ok(Ok(Err(error))) => Err(error.into()),
             Ok(Err(error)) => Err(ended(&error, &instance.store.data().usage)),
             Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", self.limits.preview))),
-        }
+        };
+        plan.map_err(|error| masked_error(&self.given.env, error))
     }
 
     pub(super) async fn prepare(self: Arc<Self>, owner: &str, tool: &str, power: Power) -> Result<Ready, ToolError> {
@@ -84,7 +86,7 @@ impl Inner {
             ))
         })?;
         let writes =
-            power == Power::Granted && self.grants.iter().any(|granted| granted.grant.access == Access::ReadWrite);
+            power == Power::Granted && self.given.dirs.iter().any(|granted| granted.grant.access == Access::ReadWrite);
         let closed = |_| {
             ToolError::Unavailable(format!(
                 "plug-in {} is no longer served: call again once the server has been started anew",
@@ -94,7 +96,7 @@ impl Inner {
         let slot = async {
             let turn = place.turn(writes).await.map_err(closed)?;
             let alone = match writes && self.limits.max_concurrent == 1 {
-                true => Some(alone(&self.grants).await?),
+                true => Some(alone(&self.given.dirs).await?),
                 false => None,
             };
             let shared = Arc::clone(&self.sandbox.slots).acquire_owned().await.map_err(closed)?;
@@ -108,7 +110,7 @@ impl Inner {
     }
 
     async fn instance(&self, power: Power) -> Result<Instance, ToolError> {
-        if let Some(moved) = self.grants.iter().find(|granted| !granted.is_in_place()) {
+        if let Some(moved) = self.given.dirs.iter().find(|granted| !granted.is_in_place()) {
             let (guest, host) = (&moved.grant.guest, moved.grant.host.display().to_string());
             let host = text::escape(&host);
             tracing::error!(plugin = self.name, "{host} is no longer the directory that was granted as {guest}");
@@ -118,7 +120,7 @@ impl Inner {
                 self.name
             )));
         }
-        let made = Instance::new(&self.pre, &self.limits, &self.grants, power);
+        let made = Instance::new(&self.pre, &self.limits, &self.given, power);
         match timeout(self.limits.preview, made).await {
             Ok(Ok(instance)) => Ok(instance),
             Ok(Err(error)) => Err(ToolError::Unavailable(format!(
@@ -156,7 +158,7 @@ impl Prepared for Ready {
         let Instance { store, plugin } = &mut self.instance;
         let call = plugin.counterfoil_tool_tools().call_execute(store, &self.own, &arguments, &context);
         let answer = timeout(permit.limit(), call).await;
-        self.instance.log(&self.plugin.volume, &self.plugin.name, &self.tool);
+        self.instance.log(&self.plugin.volume, &self.plugin.given.env, &self.plugin.name, &self.tool);
         let state = self.instance.store.data();
         match answer {
             Ok(Ok(Ok(outcome))) => accept_outcome(outcome, self.plugin.limits.output),
@@ -167,17 +169,17 @@ impl Prepared for Ready {
         }
         .map_err(|error| {
             let observed = if state.changes.entered { Effect::Unknown } else { Effect::None };
-            RunError { error, observed }
+            RunError { error: masked_error(&self.plugin.given.env, error), observed }
         })
     }
 }
 
 impl Instance {
     /// Hands what was printed to the log.
-    pub(super) fn log(&self, volume: &Volume, plugin: &str, tool: &str) {
+    pub(super) fn log(&self, volume: &Volume, variables: &[(String, Secret)], plugin: &str, tool: &str) {
         let state = self.store.data();
-        state.stdout.log(volume, plugin, tool, "stdout");
-        state.stderr.log(volume, plugin, tool, "stderr");
+        state.stdout.log(volume, variables, plugin, tool, "stdout");
+        state.stderr.log(volume, variables, plugin, tool, "stderr");
     }
 }
 

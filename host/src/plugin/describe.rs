@@ -4,6 +4,7 @@
 use super::bindings::PluginPre;
 use super::bindings::exports::counterfoil::tool::tools::{Level as WitLevel, Tool};
 use super::call::trapped;
+use super::given::Given;
 use super::instance::{Instance, State};
 use super::options::Limits;
 use super::sandbox::Sandbox;
@@ -31,10 +32,11 @@ pub(super) async fn ask(
     // The pool has no more instances than there are slots. They are never closed.
     let _slot = sandbox.slots.acquire().await.map_err(|error| error.to_string())?;
     let asked = async {
-        let mut instance =
-            Instance::new(pre, limits, &[], Power::ReadOnly).await.map_err(|error| super::load::not_started(&error))?;
+        let mut instance = Instance::new(pre, limits, &Given::default(), Power::ReadOnly)
+            .await
+            .map_err(|error| super::load::not_started(&error))?;
         let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;
-        instance.log(&Volume::new(limits.log_per_minute), plugin, "list-tools");
+        instance.log(&Volume::new(limits.log_per_minute), &[], plugin, "list-tools");
         tools.map_err(|error| format!("failed in list-tools: {}", trapped(&error, &instance.store.data().usage)))
     };
     let tools = match tokio::time::timeout(limits.preview, asked).await {

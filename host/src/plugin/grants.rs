@@ -110,8 +110,8 @@ pub(crate) fn check_together(plugins: &[Plugin], gate_cache: Option<&Path>) -> R
     }
     let mut grants = Vec::new();
     for plugin in plugins {
-        out_of_reach(&protected, &plugin.inner.name, &plugin.inner.grants)?;
-        grants.extend(plugin.inner.grants.iter().map(|granted| Among {
+        out_of_reach(&protected, &plugin.inner.name, &plugin.inner.given.dirs)?;
+        grants.extend(plugin.inner.given.dirs.iter().map(|granted| Among {
             plugin: plugin.inner.name.clone(),
             host: granted.grant.host.clone(),
             access: granted.grant.access,

@@ -5,7 +5,7 @@ mod name;
 mod pattern;
 
 pub(crate) use name::HostName;
-pub(crate) use pattern::{Pattern, Target};
+pub(crate) use pattern::{HostPattern, Pattern, Target, methods};
 
 use crate::{Error, ErrorKind};
 
@@ -93,14 +93,7 @@ pub(crate) struct Allowed {
 impl std::fmt::Display for Allowed {
     /// On one line, so that two different grants never read alike.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Pattern { scheme, host, port, .. } = &self.pattern;
-        let methods: Vec<&str> = self.pattern.methods().collect();
-        let scheme = scheme.map_or("*", Scheme::name);
-        write!(f, "{} {scheme}://{host}", methods.join(","))?;
-        match port {
-            Some(port) => write!(f, ":{port}")?,
-            None => f.write_str(":*")?,
-        }
+        self.pattern.fmt(f)?;
         if self.preview { f.write_str(" (previews, too)") } else { Ok(()) }
     }
 }
@@ -118,7 +111,7 @@ pub(crate) enum Reach {
 }
 
 /// The HTTP of one plug-in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Web {
     granted: Vec<Allowed>,
     /// What the component says that it needs: a request must be within one of these, too.
@@ -143,6 +136,11 @@ impl Web {
     /// The grants.
     pub(crate) fn granted(&self) -> &[Allowed] {
         &self.granted
+    }
+
+    /// What the component says that it needs.
+    pub(crate) fn declared(&self) -> &[Pattern] {
+        &self.declared
     }
 
     /// Whether a run may send something that is more than a look.

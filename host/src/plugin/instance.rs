@@ -1,7 +1,7 @@
 //! One instance of a plug-in: made for one call, with what that call may use, and dropped after it. Nothing outlives it.
 
 use super::bindings::{self, PluginPre};
-use super::grants::Granted;
+use super::given::Given;
 use super::options::Limits;
 use super::stdio::Kept;
 use super::watch::Changes;
@@ -44,17 +44,20 @@ pub(super) struct Instance {
 }
 
 impl State {
-    fn new(limits: &Limits, grants: &[Granted], power: Power) -> Self {
+    fn new(limits: &Limits, given: &Given, power: Power) -> Self {
         let (stdout, stderr) = (Kept::new(limits.log as usize), Kept::new(limits.log as usize));
         let mut wasi = WasiCtx::builder();
         wasi.stdout(stdout.clone()).stderr(stderr.clone()).max_random_size(RANDOM);
         wasi.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
+        for (name, value) in &given.env {
+            wasi.env(name, value.value());
+        }
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.handles as usize);
         Self {
             wasi: wasi.build(),
             table,
-            dirs: grants.iter().map(|granted| granted.for_call(power)).collect(),
+            dirs: given.dirs.iter().map(|granted| granted.for_call(power)).collect(),
             changes: Changes::default(),
             listings: 0,
             usage: Usage::new(limits),
@@ -77,10 +80,10 @@ impl Instance {
     pub(super) async fn new(
         pre: &PluginPre<State>,
         limits: &Limits,
-        grants: &[Granted],
+        given: &Given,
         power: Power,
     ) -> wasmtime::Result<Self> {
-        let mut store = Store::new(pre.engine(), State::new(limits, grants, power));
+        let mut store = Store::new(pre.engine(), State::new(limits, given, power));
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.output.saturating_add(TRANSFER) as usize);
         store.set_epoch_deadline(1);

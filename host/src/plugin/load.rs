@@ -2,11 +2,11 @@
 //! does not.
 
 use super::bindings::PluginPre;
-use super::http::{Pattern, Web};
+use super::given::Resolution;
 use super::instance::State;
 use super::stdio::Volume;
 use super::turns::Turns;
-use super::{Inner, Plugin, PluginOptions, Sandbox, describe, grants};
+use super::{Inner, Plugin, PluginOptions, Sandbox, describe, grants, manifest};
 use crate::digest::sha256;
 use crate::{Error, ErrorKind};
 use std::io::Read as _;
@@ -70,9 +70,7 @@ pub(super) async fn plugin(
 ) -> Result<Plugin, Error> {
     let named =
         |error: Error| Error::new(ErrorKind::Config, format!("plug-in {}: {error}", options.name)).with_source(error);
-    let grants = options.check().map_err(named)?;
-    let declared = vec![Pattern::any()];
-    let web = Web::new(&options.http, declared).map_err(named)?;
+    let grants = options.check().map_err(&named)?;
     grants::out_of_reach(&grants::protected(sandbox, source), &options.name, &grants)?;
     let bad = |what: String| bad(&options.name, place, what);
     kind(&bytes).map_err(&bad)?;
@@ -82,9 +80,20 @@ pub(super) async fn plugin(
         let machine = compiling.machine(stack).map_err(|error| error.to_string())?;
         let compiled = compiling.cache.component(&machine.engine, &bytes, &key);
         let compiled = compiled.map_err(|error| format!("is damaged or uses what is not supported: {}", line(&error)));
-        Ok((machine, compiled?))
+        Ok((machine, compiled?, manifest::read(&bytes)?))
     });
-    let (machine, component) = compiled.await.map_err(&bad)?;
+    let (machine, component, own) = compiled.await.map_err(&bad)?;
+    let declares = own.is_some();
+    if declares && options.declares.is_some() {
+        let what = "it says itself what it needs: take out what you declare for it";
+        return Err(Error::new(ErrorKind::Config, format!("plug-in {}: {what}", options.name)));
+    }
+    let asked = own.or_else(|| options.declares.clone());
+    let mut resolution = Resolution::new(asked.as_ref());
+    resolution.dirs(grants);
+    resolution.env(&options.env);
+    resolution.http(&options.http).map_err(&named)?;
+    let Resolution { given, told, .. } = resolution;
     let (imports, exports) = fit(&machine.engine, &component).map_err(&bad)?;
     let pre = machine.linker.instantiate_pre(&component);
     let pre = pre.map_err(|error| bad(format!("imports what does not fit: {}", chain(&error))))?;
@@ -102,8 +111,10 @@ pub(super) async fn plugin(
             imports,
             exports,
             source: source.map(Path::to_owned),
-            grants,
-            web,
+            declared: asked,
+            declares,
+            given,
+            told,
             tools,
             own,
             schemas,
@@ -115,7 +126,7 @@ pub(super) async fn plugin(
 }
 
 /// Tells a component from the files that are taken for one.
-fn kind(bytes: &[u8]) -> Result<(), String> {
+pub(super) fn kind(bytes: &[u8]) -> Result<(), String> {
     const WASM: &[u8] = b"\0asm";
     const BUILD: &str = "build one with: cargo build --release --target wasm32-wasip2";
     fits(bytes.len() as u64)?;

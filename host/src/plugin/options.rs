@@ -1,21 +1,36 @@
 //! What the operator gives a plug-in: directories, limits, names. Nothing is granted by omission, and no limit is switched
 //! off by a zero.
 
+use super::env::{self, Secret};
 use super::grants::Granted;
 use super::http::HttpGrant;
+use super::manifest::{Declared, is_guest_path};
 use super::sandbox::{CORE_INSTANCES_EACH, INSTANCES, STACKS, TABLE_ELEMENTS};
 use crate::{Error, ErrorKind};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a plug-in may do with a granted directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[cfg_attr(feature = "program", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Access {
     /// List and read.
     ReadOnly,
     /// Change, too: in runs that are not safe, never in previews.
     ReadWrite,
+}
+
+impl Access {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::ReadWrite => "read-write",
+        }
+    }
 }
 
 /// A directory of the host that a plug-in sees.
@@ -131,10 +146,15 @@ impl Limits {
 pub struct PluginOptions {
     /// The operator's name for it: `files` for `[plugins.files]`.
     pub name: String,
-    /// The directories that it sees.
+    /// The directories that it sees, where it asks for them.
     pub dirs: Vec<DirGrant>,
     /// The requests that it may send.
     pub http: Vec<HttpGrant>,
+    /// The environment variables that it sees, where it asks for them: in previews and in runs. A list of tools is made
+    /// without.
+    pub env: BTreeMap<String, Secret>,
+    /// What the operator says that it needs, where the component says nothing itself.
+    pub declares: Option<Declared>,
     /// What one call may use.
     pub limits: Limits,
     /// The tools that are switched on, by the plug-in's own names; all of them where it is `None`.
@@ -147,12 +167,22 @@ impl PluginOptions {
     /// Every tool under its own name, the usual limits, no grants.
     pub fn new(name: impl Into<String>) -> Self {
         let (limits, tools, rename) = (Limits::default(), None, BTreeMap::new());
-        Self { name: name.into(), dirs: Vec::new(), http: Vec::new(), limits, tools, rename }
+        Self {
+            name: name.into(),
+            dirs: Vec::new(),
+            http: Vec::new(),
+            env: BTreeMap::new(),
+            declares: None,
+            limits,
+            tools,
+            rename,
+        }
     }
 
     /// The directories, opened.
     pub(super) fn check(&self) -> Result<Vec<Granted>, Error> {
         self.limits.check()?;
+        env::check(&self.env).or_else(refuse)?;
         let mut seen = BTreeSet::new();
         self.dirs.iter().map(|grant| open(grant, &mut seen)).collect()
     }
@@ -160,10 +190,7 @@ impl PluginOptions {
 
 fn open<'a>(grant: &'a DirGrant, seen: &mut BTreeSet<&'a str>) -> Result<Granted, Error> {
     let guest = &grant.guest;
-    let plain = guest.strip_prefix('/').is_some_and(|rest| {
-        rest.is_empty() || rest.split('/').all(|part| !matches!(part, "" | "." | "..") && !part.contains('\0'))
-    });
-    if !plain {
+    if !is_guest_path(guest) {
         return refuse(format!("guest path {guest:?} is not absolute and plain: write it like \"/files\""));
     }
     if !seen.insert(guest) {

@@ -1,5 +1,6 @@
 //! What a guest prints: kept up to a limit, never in the way of the protocol, and never fatal to the guest when full.
 
+use super::env::{Secret, masked, masked_cut};
 use crate::text;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,9 +42,16 @@ impl Kept {
         inner.lost += lost.len() as u64;
     }
 
-    /// Hands what was printed to the log, escaped, with a word about what was lost; what the plug-in may no longer print in
-    /// this minute is left out, which is said once.
-    pub(super) fn log(&self, volume: &Volume, plugin: &str, tool: &str, stream: &'static str) {
+    /// Hands what was printed to the log, escaped and without the values of variables, with a word about what was lost; what
+    /// the plug-in may no longer print in this minute is left out, which is said once.
+    pub(super) fn log(
+        &self,
+        volume: &Volume,
+        variables: &[(String, Secret)],
+        plugin: &str,
+        tool: &str,
+        stream: &'static str,
+    ) {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.bytes.is_empty() && inner.lost == 0 {
             return;
@@ -55,6 +63,7 @@ impl Kept {
         match said.now {
             Now::Shown => {
                 let text = String::from_utf8_lossy(&inner.bytes);
+                let text = if inner.lost > 0 { masked_cut(variables, &text).into() } else { masked(variables, &text) };
                 let text = text::escape(&text);
                 let rest = if inner.lost > 0 { format!(" … and {} bytes more", inner.lost) } else { String::new() };
                 tracing::info!(target: "counterfoil::plugin", plugin, tool, stream, "{text}{rest}");

@@ -6,6 +6,8 @@ mod quote;
 mod read;
 
 use super::super::tools::what_happens;
+use super::asked;
+use crate::plugin::Declared;
 use crate::tool::Declaration;
 use quote::{Within, code, prose};
 use serde_json::Value;
@@ -13,9 +15,10 @@ use serde_json::Value;
 /// How deep objects in objects are listed; what lies deeper is told as `object`.
 const DEEPEST: usize = 4;
 
-/// All tools: an overview, then each.
-pub(super) fn page(tools: &[Declaration]) -> String {
-    let mut page = "| tool | level | a call |\n| --- | --- | --- |\n".to_owned();
+/// What it asks for; all tools: an overview, then each.
+pub(super) fn page(declared: Option<&Declared>, tools: &[Declaration]) -> String {
+    let mut page = needs(declared);
+    page += "\n| tool | level | a call |\n| --- | --- | --- |\n";
     for tool in tools {
         let (name, happens) = (&tool.name, what_happens(tool.level, tool.critical));
         page += &format!("| [`{name}`](#{name}) | {} | {happens} |\n", level(tool));
@@ -24,6 +27,21 @@ pub(super) fn page(tools: &[Declaration]) -> String {
         page += &one(tool);
     }
     page
+}
+
+fn needs(declared: Option<&Declared>) -> String {
+    match declared {
+        None => "It does not say what it needs: whoever runs it does.\n".to_owned(),
+        Some(declared) if declared.is_empty() => "It asks for nothing.\n".to_owned(),
+        Some(declared) => {
+            let mut table = "| asks for | which | at most |\n| --- | --- | --- |\n".to_owned();
+            for [kind, which, most] in asked::rows(declared) {
+                let which = if which == "*" { "any".to_owned() } else { code(&which, Within::Cell) };
+                table += &format!("| {kind} | {which} | {} |\n", cell(&most));
+            }
+            table
+        }
+    }
 }
 
 fn level(tool: &Declaration) -> String {
@@ -216,7 +234,7 @@ mod tests {
             level: Level::ApprovalRequired,
             critical: true,
         };
-        let page = page(&[tool]);
+        let page = page(None, &[tool]);
         assert!(page.contains(r"**\<i\>.** \| a \|") && page.contains("It takes no arguments."), "{page}");
         assert!(
             page.contains("| [`t`](#t) | `approval_required` 3, critical | always needs a confirmation |"),

@@ -51,6 +51,28 @@ impl Pattern {
             && methods.as_ref().is_none_or(|methods| methods.contains(method))
     }
 
+    /// What both let through; `None` where that is nothing.
+    pub(crate) fn both(&self, other: &Self) -> Option<Self> {
+        /// What stands for any lets the other one decide.
+        fn narrower<T: Clone + PartialEq>(one: &Option<T>, other: &Option<T>) -> Option<Option<T>> {
+            match (one, other) {
+                (Some(one), Some(other)) if one != other => None,
+                (one, other) => Some(one.clone().or_else(|| other.clone())),
+            }
+        }
+        let methods: Option<BTreeSet<String>> = match (&self.methods, &other.methods) {
+            (Some(one), Some(other)) => Some(one.intersection(other).cloned().collect()),
+            (one, other) => one.clone().or_else(|| other.clone()),
+        };
+        Some(Self {
+            scheme: narrower(&self.scheme, &other.scheme)?,
+            host: self.host.both(&other.host)?,
+            port: narrower(&self.port, &other.port)?,
+            methods,
+        })
+        .filter(|both| both.methods.as_ref().is_none_or(|methods| !methods.is_empty()))
+    }
+
     /// The methods, where they are named.
     pub(crate) fn methods(&self) -> impl Iterator<Item = &str> {
         self.methods.iter().flatten().map(String::as_str)
@@ -63,6 +85,20 @@ impl HostPattern {
         if text == "*" { Ok(Self::Any) } else { granted_host(text) }
     }
 
+    /// The hosts that are in both.
+    fn both(&self, other: &Self) -> Option<Self> {
+        let below = |name: &str, parent: &str| name.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.'));
+        match (self, other) {
+            (Self::Any, _) => Some(other.clone()),
+            (_, Self::Any) => Some(self.clone()),
+            (Self::Below(one), Self::Below(other)) if one == other || below(one, other) => Some(self.clone()),
+            (Self::Below(one), Self::Below(two)) if below(two, one) => Some(other.clone()),
+            (Self::Is(host), wider) if wider.matches(host) => Some(self.clone()),
+            (wider, Self::Is(host)) if wider.matches(host) => Some(other.clone()),
+            _ => None,
+        }
+    }
+
     fn matches(&self, host: &HostName) -> bool {
         match (self, host) {
             (Self::Any, _) => true,
@@ -71,6 +107,32 @@ impl HostPattern {
                 name.strip_suffix(parent.as_str()).is_some_and(|rest| rest.ends_with('.'))
             }
             (Self::Below(_), HostName::Address(_)) => false,
+        }
+    }
+}
+
+impl std::fmt::Display for Pattern {
+    /// On one line, so that two different ones never read alike.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.asked(), self.place())
+    }
+}
+
+impl Pattern {
+    /// The methods as people read them.
+    pub(crate) fn asked(&self) -> String {
+        match &self.methods {
+            Some(_) => self.methods().collect::<Vec<_>>().join(","),
+            None => "*".to_owned(),
+        }
+    }
+
+    /// Scheme, host and port as people read them.
+    pub(crate) fn place(&self) -> String {
+        let (scheme, host) = (self.scheme.map_or("*", Scheme::name), &self.host);
+        match self.port {
+            Some(port) => format!("{scheme}://{host}:{port}"),
+            None => format!("{scheme}://{host}:*"),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use super::page;
 use crate::Level;
+use crate::plugin::{Access, Declared, DeclaredDir};
 use crate::text::escape;
 use crate::tool::Declaration;
 use pulldown_cmark::{Event, Options, Parser, Tag};
@@ -135,7 +136,9 @@ fn a_hostile_text_is_shown_as_it_is_wherever_it_stands() {
     let all = Options::all();
     for hostile in HOSTILE {
         let tool = everywhere(hostile);
-        let page = page(std::slice::from_ref(&tool));
+        let dir = DeclaredDir { path: (*hostile).to_owned(), access: Access::ReadOnly };
+        let asks = Declared { dirs: vec![dir], ..Declared::default() };
+        let page = page(Some(&asks), std::slice::from_ref(&tool));
         // CommonMark has no tables: there it must be text all the same.
         read(&page, Options::empty());
         let gfm = Options::ENABLE_TABLES
@@ -165,8 +168,8 @@ fn a_hostile_text_is_shown_as_it_is_wherever_it_stands() {
                 "{expected:?} is not in {texts:#?} of\n{page}"
             );
         }
-        // The overview, the two lines of the tool, and two tables: no text is an end of its cell.
+        // What it asks for, the overview, the two lines of the tool, and two tables: no text is an end of its cell.
         let description = usize::from(!hostile.trim().is_empty());
-        assert_eq!(texts.len(), 1 + 2 * 3 + 2 + description + 2 * 3 * 11, "{texts:#?}");
+        assert_eq!(texts.len(), 2 * 3 + 1 + 2 * 3 + 2 + description + 2 * 3 * 11, "{texts:#?}");
     }
 }

@@ -1,0 +1,29 @@
+//! Every tool, with what a call of it does.
+
+use super::Seen;
+use crate::cli::print::{Table, line, out};
+use crate::cli::tools::{MEANING, level, list, what_happens};
+use serde_json::Value;
+
+pub(super) fn print(seen: &Seen) -> anyhow::Result<()> {
+    let mut tools = Table::new(["TOOL", "A CALL", "LEVEL", "PLUG-IN"]);
+    for tool in seen.host.tools() {
+        tools.row([
+            tool.name.clone(),
+            what_happens(tool.level, tool.always_confirmed).to_owned(),
+            level(tool.level, tool.declared),
+            tool.backend.clone(),
+        ]);
+    }
+    out(&tools.to_string())?;
+    if seen.host.tools().is_empty() {
+        line("there is no tool: add a plug-in under [plugins.NAME]")?;
+    }
+    line("")?;
+    line(MEANING)?;
+    Ok(())
+}
+
+pub(super) fn json(seen: &Seen) -> Value {
+    list(seen.host)
+}

@@ -1,0 +1,156 @@
+//! Environment variables of a plug-in. Their values are secrets: nothing prints one, and where a plug-in itself does, in its
+//! log or in an error, the name stands in its place.
+
+use super::manifest::{VARIABLE_RULE, is_variable};
+use crate::digest::sha256;
+use crate::text;
+use crate::tool::ToolError;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Longest value, in bytes: above the longest keys and certificates in use. Each call's instance gets a copy.
+const MAX_VALUE: usize = 32 * 1024;
+/// What all names and values of a plug-in may have together, in bytes.
+const MAX_ALL: usize = 128 * 1024;
+/// Shortest value that is looked for in what a plug-in prints: shorter ones stand in ordinary text by chance.
+const SHORTEST: usize = 6;
+
+/// The value of a variable. It is never shown: `Debug` says nothing of it, and there is no other way to print it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes it as it is.
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    /// What stands for it where the program has to tell two values apart.
+    pub(super) fn digest(&self) -> String {
+        sha256(self.0.as_bytes())
+    }
+
+    pub(super) fn value(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// Says what is wrong with them, by name.
+pub(super) fn check(variables: &BTreeMap<String, Secret>) -> Result<(), String> {
+    let mut all = 0;
+    for (name, Secret(value)) in variables {
+        let name = text::escape(name);
+        if !is_variable(&name) {
+            return Err(format!("\"{name}\" is no name of a variable: {VARIABLE_RULE}"));
+        }
+        if value.contains('\0') {
+            return Err(format!("the value of {name} has a NUL in it, which no variable can have"));
+        }
+        if value.len() > MAX_VALUE {
+            return Err(format!("the value of {name} has {} bytes: {MAX_VALUE} are allowed", value.len()));
+        }
+        all += name.len() + value.len();
+    }
+    if all > MAX_ALL {
+        return Err(format!("its variables have {all} bytes together: {MAX_ALL} are allowed"));
+    }
+    Ok(())
+}
+
+/// A text of the plug-in's, with the name of a variable wherever its value stood.
+pub(super) fn masked<'a>(variables: &[(String, Secret)], given: &'a str) -> Cow<'a, str> {
+    let mut text = Cow::Borrowed(given);
+    // The longest first: one may be part of another.
+    let mut values: Vec<_> = variables.iter().filter(|(_, value)| value.0.len() >= SHORTEST).collect();
+    values.sort_by_key(|(_, value)| std::cmp::Reverse(value.0.len()));
+    for (name, Secret(value)) in values {
+        if text.contains(value.as_str()) {
+            text = Cow::Owned(text.replace(value.as_str(), &format!("[{name}]")));
+        }
+    }
+    text
+}
+
+/// The same, of a text that was cut off: the beginning of a value at its end goes, too.
+pub(super) fn masked_cut(variables: &[(String, Secret)], given: &str) -> String {
+    let mut text = masked(variables, given).into_owned();
+    for (_, Secret(value)) in variables {
+        let begun = (SHORTEST..value.len()).rev().filter_map(|end| value.get(..end)).find(|part| text.ends_with(part));
+        if let Some(begun) = begun {
+            text.truncate(text.len() - begun.len());
+        }
+    }
+    text
+}
+
+/// An error of the plug-in's, with the same done to its text.
+pub(super) fn masked_error(variables: &[(String, Secret)], error: ToolError) -> ToolError {
+    if variables.is_empty() {
+        return error;
+    }
+    let masked = |text: String| masked(variables, &text).into_owned();
+    match error {
+        ToolError::UnknownTool => ToolError::UnknownTool,
+        ToolError::InvalidArguments(text) => ToolError::InvalidArguments(masked(text)),
+        ToolError::Refused(text) => ToolError::Refused(masked(text)),
+        ToolError::Failed { message, effect } => ToolError::Failed { message: masked(message), effect },
+        ToolError::Trapped(text) => ToolError::Trapped(masked(text)),
+        ToolError::Deadline(text) => ToolError::Deadline(masked(text)),
+        ToolError::OutputLimit(text) => ToolError::OutputLimit(masked(text)),
+        ToolError::Unavailable(text) => ToolError::Unavailable(masked(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_value_is_in_no_debug_output() {
+        let variables = BTreeMap::from([("KEY".to_owned(), Secret::new("hunter2"))]);
+        assert_eq!(format!("{variables:?}"), r#"{"KEY": Secret(…)}"#);
+        assert!(
+            !format!(
+                "{:#?}",
+                crate::plugin::PluginOptions { env: variables, ..crate::plugin::PluginOptions::new("x") }
+            )
+            .contains("hunter2")
+        );
+    }
+
+    #[test]
+    fn a_name_stands_where_a_value_was_printed() {
+        let variables = [
+            ("SHORT".to_owned(), Secret::new("abc")),
+            ("INNER".to_owned(), Secret::new("secret")),
+            ("WHOLE".to_owned(), Secret::new("my-secret-key")),
+        ];
+        assert_eq!(masked(&variables, "abc: my-secret-key, secret"), "abc: [WHOLE], [INNER]");
+        assert!(matches!(masked(&variables, "nothing"), Cow::Borrowed("nothing")));
+        assert_eq!(masked_cut(&variables, "secret my-secret-k"), "[INNER] ");
+        assert_eq!(masked_cut(&variables, "my-se"), "my-se");
+    }
+
+    #[test]
+    fn what_no_variable_can_be_is_refused_by_name_and_not_by_value() {
+        #[track_caller]
+        fn refused(name: &str, value: String, with: &str) {
+            let error = check(&BTreeMap::from([(name.to_owned(), Secret::new(value))])).unwrap_err();
+            assert!(error.contains(with) && !error.contains("hunter2"), "{error}");
+        }
+        refused("A B", "hunter2".to_owned(), "no name of a variable");
+        refused("A", "hunter2\0".to_owned(), "NUL");
+        refused("A", "hunter2".repeat(MAX_VALUE / 7 + 1), "32768 are allowed");
+        let many = (0..5).map(|number| (format!("A{number}"), Secret::new("x".repeat(MAX_VALUE)))).collect();
+        assert!(check(&many).unwrap_err().contains("131072 are allowed"));
+        assert_eq!(check(&BTreeMap::from([("A_1".to_owned(), Secret::new(""))])), Ok(()));
+    }
+}

@@ -1,0 +1,156 @@
+//! What a plug-in asks for, through the program: put into a component, shown, and held against what is granted.
+
+use counterfoil_tests::fixture;
+use counterfoil_tests::program::Folder;
+use serde_json::{Value, json};
+
+/// A folder with a fixture that says nothing of what it needs, as `work/plug.wasm`.
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new();
+    std::fs::copy(fixture(name), folder.path("work/plug.wasm")).unwrap();
+    std::fs::create_dir(folder.path("work/data")).unwrap();
+    std::fs::create_dir(folder.path("work/other")).unwrap();
+    folder
+}
+
+const GRANTS: &str = r#"
+[store]
+url = "sqlite:state.db"
+[plugins.plug]
+source = "plug.wasm"
+dirs = [
+  { host = "./data", guest = "/data", access = "read-write" },
+  { host = "./other", guest = "/other" },
+]
+"#;
+
+/// The grants that `config check` tells: kind, what, may, and whether there is a reason.
+fn grants(folder: &Folder) -> Vec<(String, String, Option<String>, bool)> {
+    let checked = folder.run(&["config", "check", "--json"]).json();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let grant = |grant: &Value| {
+        (text(&grant["kind"]).unwrap(), text(&grant["what"]).unwrap(), text(&grant["may"]), grant["why"].is_string())
+    };
+    checked["grants"].as_array().unwrap().iter().map(grant).collect()
+}
+
+#[test]
+fn what_is_granted_and_not_asked_for_is_told_with_what_to_do() {
+    let folder = folder("silent");
+    folder.write("work/counterfoil.toml", GRANTS);
+    folder.run(&["config", "check"]).gave(
+        0,
+        &[
+            "directory /data  ",
+            "not at all",
+            "only what is both is given",
+            "directory /data of plug: the plug-in says nothing of what it needs: say it for it under `declares`",
+        ],
+    );
+    assert_eq!(grants(&folder)[0], ("directory".into(), "/data".into(), None, true));
+    folder.run(&["plugin", "inspect", "plug.wasm"]).gave(0, &["asks for", "[plugins.NAME.declares]"]);
+    assert_eq!(folder.run(&["plugin", "inspect", "plug.wasm", "--json"]).json()["declaration"], Value::Null);
+
+    let declares = "[plugins.plug.declares]\ndirs = [{ path = \"/data\", access = \"read-write\" }]\nenv = [\"KEY\"]\n";
+    folder.write("work/counterfoil.toml", &format!("{GRANTS}{declares}"));
+    let expected = [
+        ("directory".into(), "/data".into(), Some("read-write".into()), false),
+        ("directory".into(), "/other".into(), None, true),
+        ("variable".into(), "KEY".into(), None, true),
+    ];
+    assert_eq!(grants(&folder), expected);
+    folder.run(&["config", "check"]).gave(0, &["change it (never in previews and safe calls)", "it is not granted"]);
+    folder.run(&["call", "silent", "{}"]).gave(0, &["/data"]);
+}
+
+#[test]
+fn a_mistake_in_what_is_declared_is_told_with_its_line() {
+    let folder = folder("silent");
+    let refused = |lines: &str, words: &[&str]| {
+        folder.write("work/counterfoil.toml", &format!("{GRANTS}[plugins.plug.declares]\n{lines}\n"));
+        let ran = folder.run(&["config", "check"]);
+        ran.gave(2, words);
+        assert!(ran.err.contains("counterfoil.toml:10:") || ran.err.contains("counterfoil.toml:11:"), "{ran:?}");
+    };
+    refused("dir = []", &["unknown key `dir`"]);
+    refused("dirs = [{ path = \"data\" }]", &["no path of a directory"]);
+    refused("env = [\"A B\"]", &["no name of a variable"]);
+    refused("http = [{ host = \"*.com\" }]", &["two parts"]);
+    refused("http = [{ host = \"a.example\", port = 0 }]", &["from 1 to 65535"]);
+    refused("http = [{ host = \"a.example\", methods = [] }]", &["without a method"]);
+    // It says so itself.
+    std::fs::copy(fixture("modest"), folder.path("work/plug.wasm")).unwrap();
+    refused("env = [\"A\"]", &["says itself what it needs", "plugin inspect"]);
+}
+
+#[test]
+fn a_manifest_is_put_into_a_finished_component_once() {
+    let folder = folder("silent");
+    let manifest =
+        r#"{"manifest":1,"dirs":[{"path":"/other"}],"http":[{"host":"api.example.com","methods":["POST"]}]}"#;
+    folder.write("work/manifest.json", manifest);
+    let before = std::fs::read(folder.path("work/plug.wasm")).unwrap();
+    folder.run(&["plugin", "declare", "plug.wasm", "manifest.json", "-o", "new.wasm"]).gave(0, &["new.wasm"]);
+    assert_eq!(std::fs::read(folder.path("work/plug.wasm")).unwrap(), before);
+    let after = std::fs::read(folder.path("work/new.wasm")).unwrap();
+    assert!(after.starts_with(&before), "the component itself has changed");
+    let shown = folder.run(&["plugin", "inspect", "new.wasm", "--json"]).json();
+    let expected = json!({
+        "manifest": 1, "env": [], "dirs": [{"path": "/other", "access": "read-only"}],
+        "http": [{"scheme": "https", "host": "api.example.com", "port": 443, "methods": ["POST"]}],
+    });
+    assert_eq!(shown["declaration"], expected);
+    folder.run(&["plugin", "inspect", "new.wasm"]).gave(0, &["https://api.example.com", "POST", "/other", "read-only"]);
+    let page = ["| directory | `/other` | read-only |", "| http | `https://api.example.com` | POST |"];
+    folder.run(&["plugin", "inspect", "new.wasm", "--markdown"]).gave(0, &page);
+
+    // Into its own file, with its mode; and not twice.
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |file: &str| std::fs::metadata(folder.path(file)).unwrap().permissions().mode() & 0o777;
+    std::fs::set_permissions(folder.path("work/plug.wasm"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    folder.run(&["plugin", "declare", "plug.wasm", "manifest.json"]).gave(0, &["plug.wasm"]);
+    assert_eq!((std::fs::read(folder.path("work/plug.wasm")).unwrap(), mode("work/plug.wasm")), (after, 0o640));
+    folder.run(&["plugin", "declare", "plug.wasm", "manifest.json"]).gave(2, &["plug.wasm: has a manifest already"]);
+    folder.write("work/counterfoil.toml", GRANTS);
+    let expected = [
+        ("directory".into(), "/data".into(), None, true),
+        ("directory".into(), "/other".into(), Some("read-only".into()), false),
+        ("http".into(), "https://api.example.com:443".into(), None, true),
+    ];
+    assert_eq!(grants(&folder), expected);
+}
+
+#[test]
+fn what_is_no_manifest_or_no_component_is_refused_and_nothing_is_written() {
+    let folder = folder("silent");
+    let before = std::fs::read(folder.path("work/plug.wasm")).unwrap();
+    for (manifest, words) in [
+        ("{", "manifest.json: EOF"),
+        ("{}", "manifest.json: it does not say its version"),
+        (r#"{"manifest":1,"files":[]}"#, "manifest.json: unknown key `files`"),
+    ] {
+        folder.write("work/manifest.json", manifest);
+        folder.run(&["plugin", "declare", "plug.wasm", "manifest.json"]).gave(2, &[words]);
+    }
+    folder.write("work/manifest.json", r#"{"manifest":1}"#);
+    folder.write("work/text.wasm", "not wasm");
+    folder.write("work/core.wasm", "\0asm\u{1}\0\0\0");
+    folder.run(&["plugin", "declare", "text.wasm", "manifest.json"]).gave(2, &["text.wasm: is not WebAssembly"]);
+    folder.run(&["plugin", "declare", "core.wasm", "manifest.json"]).gave(2, &["core.wasm: is a core module"]);
+    folder.run(&["plugin", "declare", "none.wasm", "manifest.json"]).gave(2, &["none.wasm: cannot be read"]);
+    folder.run(&["plugin", "declare", "plug.wasm", "none.json"]).gave(2, &["none.json: cannot be read"]);
+    assert_eq!(std::fs::read(folder.path("work/plug.wasm")).unwrap(), before);
+    let left = std::fs::read_dir(folder.path("work")).unwrap().count();
+    assert_eq!(left, 6, "something was left over");
+}
+
+#[test]
+fn the_plug_ins_that_ship_ask_for_the_least_that_they_can_do_with() {
+    let folder = Folder::new();
+    for (name, asks) in [("files", "*"), ("offers", "/data"), ("pdf", "*")] {
+        let path = counterfoil_tests::component(name);
+        let shown = folder.run(&["plugin", "inspect", path.to_str().unwrap(), "--json"]).json();
+        let expected = json!({"manifest": 1, "dirs": [{"path": asks, "access": "read-write"}], "http": [], "env": []});
+        assert_eq!(shown["declaration"], expected, "{name}");
+    }
+}

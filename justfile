@@ -104,6 +104,34 @@ soak cases="100000": setup
     cargo build --locked -p counterfoil
     PROPTEST_CASES={{cases}} cargo test --locked --release {{tested}} -- model canonical
 
+# Looks for inputs that break a rule, for so many seconds a target, with cargo-fuzz in target/tools: `just fuzz 60 arguments`
+fuzz seconds target="": setup
+    #!/usr/bin/env bash
+    set -euo pipefail
+    command -v c++ >/dev/null || { echo "just fuzz builds libFuzzer: install a C++ compiler (c++)" >&2; exit 1; }
+    echo "==> cargo-fuzz in target/tools"
+    test -x target/tools/bin/cargo-fuzz || cargo install --locked --quiet --root target/tools cargo-fuzz@0.13.2
+    export PATH="$PWD/target/tools/bin:$PATH"
+    for name in $(ls tests/fuzz/fuzz_targets | sed 's/\.rs$//'); do
+        [ -z "{{target}}" ] || [ "{{target}}" = "$name" ] || continue
+        # No sanitizer: none of this is unsafe code, and so the usual compiler will do.
+        build="--fuzz-dir tests/fuzz --target-dir target/fuzz --sanitizer none --codegen-units 16"
+        grep -A 3 "name = \"$name\"" tests/fuzz/Cargo.toml | grep -q required-features || build="$build --no-default-features"
+        dictionary=tests/fuzz/dictionaries/$([ "$name" = config ] && echo toml || echo json).dict
+        mkdir -p target/fuzz/corpus/$name target/fuzz/found/$name
+        echo "==> $name for {{seconds}} s"
+        # New inputs go to the first folder, the kept ones are only read; what breaks a rule goes to target/fuzz/found.
+        kept=$(ls -d tests/fuzz/{corpus,found}/$name 2>/dev/null || true)
+        cargo fuzz run $build $name target/fuzz/corpus/$name $kept -- \
+            -max_total_time={{seconds}} -timeout=5 -max_len=4096 -dict=$dictionary -artifact_prefix="$PWD/target/fuzz/found/$name/"
+        ran="${ran-}$name "
+    done
+    [ -n "${ran-}" ] || { echo "there is no fuzz target {{target}}: look into tests/fuzz/fuzz_targets" >&2; exit 1; }
+
+# Chooses anew, after `just fuzz`, which inputs of a target are kept; a finding is kept by hand, in tests/fuzz/found
+fuzz-keep target:
+    python3 tests/fuzz/keep.py target/fuzz/*/release/{{target}} tests/fuzz/corpus/{{target}} target/fuzz/corpus/{{target}}
+
 # Small changes of the rules that no test notices, with cargo-mutants in target/tools: an hour, not for CI
 mutants *arguments: setup
     @echo "==> cargo-mutants in target/tools"

@@ -5,7 +5,7 @@
 //! variants by one byte.
 
 use crate::answer::Assurance;
-use crate::confirmation::{Approval, Confirmation, Index, Phase, Plan, Refusal, Run, Settlement, State, Status};
+use crate::confirmation::{Approval, Confirmation, Index, Plan, Refusal, Run, Settlement, State, Status};
 use crate::digest::Sha;
 use crate::prose::say;
 use alloc::boxed::Box;
@@ -119,18 +119,15 @@ pub fn decode(bytes: &[u8]) -> Result<Box<Confirmation>, &'static str> {
 /// Says what is wrong.
 pub fn decode_row(index: &Index, bytes: &[u8]) -> Result<Box<Confirmation>, &'static str> {
     let c = decode(bytes)?;
-    let phase = match c.state {
-        State::Pending | State::Expired => Phase::Pending,
-        State::InFlight(_) => Phase::InFlight,
-        State::Completed { .. } => Phase::Completed,
-        State::Declined(_) => Phase::Declined,
-        State::Settled { .. } => Phase::Settled,
-    };
+    let (phase, changed, until) = c.standing();
     let same = phase == index.phase
         && c.owner == index.owner
         && c.approval_id == index.approval_id
         && c.binding == index.binding
-        && c.issued == index.issued;
+        && c.issued == index.issued
+        && changed == index.changed
+        // Where it rests on a setting, the setting may be another one by now, and nothing can be run any more.
+        && until.is_none_or(|until| until == index.until);
     if same { Ok(c) } else { Err("the stored confirmation and its row disagree") }
 }
 
@@ -298,6 +295,7 @@ impl<'a> Reader<'a> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
+    use crate::confirmation::Phase;
     use alloc::string::ToString;
     use alloc::vec;
 
@@ -407,8 +405,38 @@ mod tests {
             Index { approval_id: "apr_y".to_string(), ..index.clone() },
             Index { binding: [8; 32], ..index.clone() },
             Index { issued: 2, ..index.clone() },
+            Index { changed: 2, ..index.clone() },
+            Index { until: 2, ..index.clone() },
         ] {
             assert!(decode_row(&bad, &bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn a_body_that_gives_itself_more_time_is_not_read() {
+        let settings = crate::settings::Settings::default();
+        for c in samples().into_iter().take(4) {
+            let index = c.index(&settings);
+            let mut longer = c.clone();
+            (longer.ttl, longer.window) = (c.ttl + 1, c.window + 1);
+            match &mut longer.state {
+                State::InFlight(run) => run.deadline += 1,
+                State::Completed { replay_until, .. } => *replay_until += 1,
+                _ => {}
+            }
+            assert!(decode_row(&index, &encode(&longer)).is_err(), "{index:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_is_read_under_other_settings_than_it_was_written() {
+        let before = crate::settings::Settings::default();
+        for c in samples() {
+            let bytes = encode(&c);
+            assert!(decode_row(&c.index(&before), &bytes).is_ok());
+            let after =
+                crate::settings::Settings { tombstone: 1, replay_window: 1, ttl: 1, cool_down: 1, ..before.clone() };
+            assert!(decode_row(&c.index(&after), &bytes).is_ok());
         }
     }
 }

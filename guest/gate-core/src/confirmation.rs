@@ -294,25 +294,31 @@ impl Confirmation {
         self.forgotten_at(settings).map(|forgotten| forgotten.max(needed).min(NEVER))
     }
 
+    /// How far it is, when it came there, and until when that is good: as far as it rests on no setting.
+    pub(crate) fn standing(&self) -> (Phase, UnixMillis, Option<UnixMillis>) {
+        match &self.state {
+            State::Pending => {
+                let changed = self.approvals.last().map_or(self.issued, |approval| approval.at);
+                (Phase::Pending, changed, Some(self.expires()))
+            }
+            State::Expired => (Phase::Pending, self.expires(), Some(self.expires())),
+            State::InFlight(run) => (Phase::InFlight, run.started, Some(run.deadline)),
+            State::Completed { at, replay_until, .. } => (Phase::Completed, *at, Some(*replay_until)),
+            State::Declined(refusal) => (Phase::Declined, refusal.at, None),
+            State::Settled { settlement, .. } => (Phase::Settled, settlement.at, None),
+        }
+    }
+
     /// What a backend sees of it.
     pub fn index(&self, settings: &Settings) -> Index {
         let forgotten = self.forgotten_at(settings).unwrap_or(NEVER);
-        let (phase, changed, until, purge_after) = match &self.state {
-            State::Pending => {
-                let changed = self.approvals.last().map_or(self.issued, |approval| approval.at);
-                (Phase::Pending, changed, self.expires(), self.expires())
-            }
-            State::Expired => (Phase::Pending, self.expires(), self.expires(), forgotten),
-            State::InFlight(run) => (Phase::InFlight, run.started, run.deadline, NEVER),
-            State::Completed { at, replay_until, payload, .. } => {
-                let due = if payload.is_some() { *replay_until } else { self.removed_at(settings).unwrap_or(NEVER) };
-                (Phase::Completed, *at, *replay_until, due)
-            }
-            State::Declined(refusal) => {
-                let due = self.removed_at(settings).unwrap_or(NEVER);
-                (Phase::Declined, refusal.at, due, due)
-            }
-            State::Settled { settlement, .. } => (Phase::Settled, settlement.at, forgotten, forgotten),
+        let (phase, changed, until) = self.standing();
+        let purge_after = match &self.state {
+            State::Pending => self.expires(),
+            State::Expired | State::Settled { .. } => forgotten,
+            State::InFlight(_) => NEVER,
+            State::Completed { replay_until, payload: Some(_), .. } => *replay_until,
+            State::Completed { payload: None, .. } | State::Declined(_) => self.removed_at(settings).unwrap_or(NEVER),
         };
         Index {
             phase,
@@ -321,7 +327,7 @@ impl Confirmation {
             binding: self.binding,
             issued: self.issued,
             changed,
-            until,
+            until: until.unwrap_or(purge_after),
             purge_after,
         }
     }

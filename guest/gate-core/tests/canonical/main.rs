@@ -6,3 +6,4 @@ mod model;
 mod properties;
 mod spelling;
 mod time;
+mod values;

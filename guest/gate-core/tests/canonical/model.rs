@@ -24,14 +24,19 @@ pub enum Answer {
     InvalidArguments,
 }
 
-pub fn read(text: &str, confirm_parameter: &str) -> Answer {
+/// The value of a text, if it is strict JSON and nothing else.
+pub fn parse(text: &str) -> Option<Value> {
     let mut parser = Parser { rest: text.chars().collect() };
     parser.rest.reverse();
-    let Some(value) = parser.value() else { return Answer::InvalidArguments };
+    let value = parser.value()?;
     parser.skip_white_space();
-    let mut members = match value {
-        Value::Object(members) if parser.rest.is_empty() => members,
-        Value::Word("null") if parser.rest.is_empty() => BTreeMap::new(),
+    parser.rest.is_empty().then_some(value)
+}
+
+pub fn read(text: &str, confirm_parameter: &str) -> Answer {
+    let mut members = match parse(text) {
+        Some(Value::Object(members)) => members,
+        Some(Value::Word("null")) => BTreeMap::new(),
         _ => return Answer::InvalidArguments,
     };
     let confirm = members.remove(&confirm_parameter.encode_utf16().collect::<Vec<_>>());

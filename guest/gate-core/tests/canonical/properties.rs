@@ -4,7 +4,8 @@ use counterfoil_gate_core::canonical::{ArgumentsError, Limits, Request, compact,
 use proptest::prelude::*;
 
 use super::model::{self, Answer, Value};
-use super::spelling::{Speller, object};
+use super::spelling::Speller;
+use super::values::object;
 
 const CONFIRM: &str = "confirm_token";
 

@@ -67,6 +67,12 @@ impl Folder {
         command
     }
 
+    /// Locks the plug-ins of the configuration as they are.
+    #[track_caller]
+    pub fn lock(&self) {
+        self.run(&["plugin", "lock", "--yes"]).gave(0, &["counterfoil.lock"]);
+    }
+
     /// Runs the program to its end.
     #[track_caller]
     pub fn run(&self, arguments: &[&str]) -> Ran {

@@ -24,6 +24,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     options.dirs =
         vec![DirGrant { host: workspace.path().to_owned(), guest: "/files".to_owned(), access: Access::ReadWrite }];
     let sandbox = Sandbox::new(SandboxOptions { cache: None })?;
+    // The component that was looked at, so that another one in its place is refused. Here it is the one that was just built;
+    // an operator writes down what `sha256sum` prints. Without it every call that may change something is confirmed.
+    options.lock = Some(Plugin::digest_of(&std::fs::read(component()?)?));
     let plugin = Plugin::load(&sandbox, &component()?, options).await?;
 
     let gate = Gate::new(GateOptions {

@@ -3,6 +3,7 @@
 //! Standard output carries results only; messages and progress go to standard error. No message quotes a token.
 
 mod answer;
+mod ask;
 mod call;
 mod clients;
 mod completions;
@@ -11,6 +12,7 @@ mod demo;
 mod doctor;
 mod install;
 mod itself;
+mod locked;
 mod log;
 mod open;
 mod plugin;
@@ -83,7 +85,7 @@ enum Verb {
     Install(install::Args),
     /// Say what is wrong and what to do: program, configuration, plug-ins, store, clients
     Doctor(doctor::Args),
-    /// Look at plug-in files
+    /// Look at plug-in files, and lock those of the configuration
     #[command(subcommand)]
     Plugin(plugin::Verb),
     /// Show the whole story on the real plug-ins, in a temporary directory
@@ -145,7 +147,7 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Config(verb) => config::run(verb, config).await,
         Verb::Install(args) => install::run(args, config).await,
         Verb::Doctor(args) => doctor::run(args, config).await,
-        Verb::Plugin(verb) => plugin::run(verb).await,
+        Verb::Plugin(verb) => plugin::run(verb, config).await,
         Verb::Demo(args) => demo::run(args).await,
         Verb::Completions(args) => completions::run(args),
     }

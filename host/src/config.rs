@@ -9,11 +9,13 @@ mod dirs;
 mod file;
 pub(crate) mod guard;
 mod http;
+mod lock;
 mod places;
 mod tools;
 mod units;
 
 pub use dirs::{ClientFolders, Dirs, FILE_NAME, log_filter, os_owner, state_home};
+pub use lock::{Difference, Lock, Pinned, PinnedTool};
 pub use places::Places;
 pub use tools::{Admitted, Raise};
 
@@ -34,6 +36,8 @@ pub struct Config {
     pub cache: Option<PathBuf>,
     /// The plug-ins, by name.
     pub plugins: Vec<PluginConfig>,
+    /// What the operator has looked at; [`PluginOptions::lock`] of each plug-in comes from here.
+    pub lock: Lock,
     /// Where each value was written.
     pub places: Places,
 }
@@ -126,13 +130,13 @@ impl Config {
         Err(Error::new(ErrorKind::Config, message))
     }
 
-    /// Reads and checks a configuration file. Default places are those of the user.
+    /// Reads and checks a configuration file and its lock. Default places are those of the user.
     ///
     /// # Errors
     /// [`ErrorKind::Config`]: what is wrong, with its line and what to do.
     pub fn load(file: &Path) -> Result<Self, Error> {
         let text = guard::read(file, MAX_FILE)?;
-        check::config(Places::new(file.to_owned(), text), &Dirs::of_user()?)
+        check::config(Places::new(file.to_owned(), text), Lock::read(file)?, &Dirs::of_user()?)
     }
 
     /// The JSON Schema of the file.

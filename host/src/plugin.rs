@@ -13,6 +13,8 @@
 //!
 //! let sandbox = Sandbox::new(SandboxOptions { cache: Some("/var/cache/example".into()) })?;
 //! let mut options = PluginOptions::new("files");
+//! // What `sha256sum` said of the file when you looked at it. Without it every call that may change something is confirmed.
+//! options.lock = Some("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into());
 //! options.dirs.push(DirGrant { host: "workspace".into(), guest: "/files".into(), access: Access::ReadWrite });
 //! let files = Plugin::load(&sandbox, "files.wasm".as_ref(), options).await?;
 //! for tool in files.tools() {
@@ -83,6 +85,10 @@ struct Inner {
     imports: Vec<String>,
     exports: Vec<String>,
     limits: Limits,
+    /// Whether its bytes are those that the operator has looked at.
+    locked: bool,
+    /// All its tools, under its own names.
+    all: Vec<Declaration>,
     /// The file that it was loaded from.
     source: Option<PathBuf>,
     /// What it asks for: its own word, or the operator's where it has none.
@@ -154,6 +160,16 @@ impl Plugin {
         &self.inner.tools
     }
 
+    /// All its tools, switched on or not, under its own names.
+    pub fn own_tools(&self) -> &[Declaration] {
+        &self.inner.all
+    }
+
+    /// Whether its bytes are those that the operator has looked at ([`PluginOptions::lock`]).
+    pub fn is_locked(&self) -> bool {
+        self.inner.locked
+    }
+
     /// The listed name of one of the plug-in's own tools; `None` where it has none of that name or it is switched off.
     pub fn listed(&self, own: &str) -> Option<&str> {
         self.inner.own.iter().find(|(_, name)| *name == own).map(|(listed, _)| listed.as_str())
@@ -162,6 +178,11 @@ impl Plugin {
     /// SHA-256 of the component's bytes, as `sha256sum` prints it.
     pub fn digest(&self) -> &str {
         &self.inner.digest
+    }
+
+    /// The digest that a component would have, for [`PluginOptions::lock`]: `sha256sum` prints the same.
+    pub fn digest_of(component: &[u8]) -> String {
+        crate::digest::sha256(component)
     }
 
     /// The interfaces that the component imports.
@@ -234,6 +255,10 @@ impl Backend for Plugin {
 
     fn enforced(&self) -> bool {
         true
+    }
+
+    fn locked(&self) -> bool {
+        self.inner.locked
     }
 
     fn schema(&self, tool: &str) -> Option<Arc<Schema>> {

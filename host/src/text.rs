@@ -36,7 +36,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
 
 /// Whether a person would not see this character, or would see something else moved by it: C0, C1, and what Unicode lists
 /// as format characters, default-ignorable code points and line separators.
-fn hidden(c: char) -> bool {
+pub(crate) fn hidden(c: char) -> bool {
     c.is_control()
         || matches!(u32::from(c),
             0xAD | 0x34F | 0x600..=0x605 | 0x61C | 0x6DD | 0x70F | 0x890..=0x891 | 0x8E2

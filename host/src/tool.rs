@@ -190,6 +190,10 @@ pub(crate) trait Backend: Send + Sync {
     fn identity(&self, tool: &str) -> String;
     /// Whether previews run in a sandbox that enforces that they change nothing.
     fn enforced(&self) -> bool;
+    /// Whether the operator has looked at what runs. Where not, no tool but a safe one runs unconfirmed.
+    fn locked(&self) -> bool {
+        true
+    }
     /// Whether an overdue run is stopped by the backend itself, which then answers [`ToolError::Deadline`]. Closures
     /// cannot be stopped: the host gives up on them instead.
     fn stoppable(&self) -> bool {

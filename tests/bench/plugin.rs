@@ -58,7 +58,10 @@ async fn host(workspace: &std::path::Path) -> (Host, Plugin) {
     let sandbox = Sandbox::new(SandboxOptions { cache: None }).unwrap();
     let mut options = PluginOptions::new("files");
     options.dirs = vec![DirGrant { host: workspace.to_owned(), guest: "/files".to_owned(), access: Access::ReadWrite }];
-    let load = async |path: std::path::PathBuf, options| Plugin::load(&sandbox, &path, options).await.unwrap();
+    let load = async |path: std::path::PathBuf, mut options: PluginOptions| {
+        options.lock = Some(Plugin::digest_of(&std::fs::read(&path).unwrap()));
+        Plugin::load(&sandbox, &path, options).await.unwrap()
+    };
     let files = load(program::component("files"), options.clone()).await;
     let echo = load(fixture("echo"), PluginOptions::new("echo")).await;
     let native = NativeTool::new("native", Level::Safe, r#"{"type":"object"}"#, "1")

@@ -108,6 +108,10 @@ fn configure(root: &Path) {
         fixture("echo")
     );
     std::fs::write(root.join("counterfoil.toml"), config).unwrap();
+    let mut lock = Command::new(there(target().join("release/counterfoil")));
+    lock.args(["plugin", "lock", "--yes", "--config"]).arg(root.join("counterfoil.toml"));
+    lock.env("XDG_STATE_HOME", root).env("XDG_CACHE_HOME", root.join("cache"));
+    assert!(lock.output().unwrap().status.success());
 }
 
 /// Calls over standard input and output, on one core.

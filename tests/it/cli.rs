@@ -358,6 +358,7 @@ fn noisy() -> Folder {
     let folder = Folder::new();
     std::fs::copy(counterfoil_tests::fixture("noisy"), folder.path("work/noisy.wasm")).unwrap();
     folder.write("work/counterfoil.toml", "[plugins.noisy]\nsource = \"noisy.wasm\"\n");
+    folder.lock();
     folder
 }
 

@@ -24,6 +24,7 @@ fn folder() -> Folder {
             DEADLINE.as_secs()
         ),
     );
+    folder.lock();
     folder
 }
 

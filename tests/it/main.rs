@@ -13,6 +13,7 @@ mod files_plugin;
 mod gate_component;
 mod init;
 mod install;
+mod lock;
 mod lost;
 mod manifest;
 mod model;

@@ -46,6 +46,7 @@ impl Desk {
                  [plugins.pdf]\nsource = {source}\ndirs = [{dirs}]\n{lines}"
             ),
         );
+        desk.0.lock();
         desk
     }
 

@@ -5,5 +5,6 @@ mod calls;
 mod grants;
 mod harm;
 mod load;
+mod lock;
 mod manifest;
 mod shared;

@@ -1,11 +1,14 @@
 // What every contract needs: a place of its own for each case, and the checks that hold for every answer.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { clients } from './clients.mjs';
+
+const locks = new Map();
 
 /** A temporary directory with what a story's plug-in may see, a configuration and a store. */
 export class Place {
@@ -35,8 +38,22 @@ ${levels.join('')}`,
       { mode: 0o600 },
     );
     this.parameter = parameter;
+    this.lock(component);
     this.log = path.join(this.root, 'log');
     this.sessions = new Set();
+  }
+
+  /** What `plugin lock` writes: once for each component, and copied for the other places. */
+  lock(component) {
+    const key = `${this.story.plugin} ${component}`;
+    const { args, env } = this.server();
+    const config = args.slice(1, 3);
+    const file = this.config.replace(/toml$/, 'lock');
+    if (!locks.has(key)) {
+      execFileSync(this.program, ['plugin', 'lock', '--yes', ...config], { env, stdio: 'ignore' });
+      locks.set(key, fs.readFileSync(file));
+    }
+    fs.writeFileSync(file, locks.get(key), { mode: 0o600 });
   }
 
   /** How a client starts the program; what it says goes to a file, also what a probe of the client's makes it say. */

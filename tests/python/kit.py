@@ -13,13 +13,14 @@ from mcp.client.stdio import StdioServerParameters
 MODES = ("legacy", "auto", "2026-07-28")
 MODERN = "2026-07-28"
 TESTS = Path(__file__).resolve().parent.parent
+LOCKS: dict[tuple[str, str], str] = {}
 
 
 class Place:
     """A temporary directory with what a story's plug-in may see, a configuration and a store."""
 
     def __init__(self, root: str, story: dict, program: Path, component: Path):
-        self.root, self.story, self.program = Path(root), story, program
+        self.root, self.story, self.program, self.locked = Path(root), story, program, component
         self.log, self.logged = "warn", ""
         self.parameter = story.get("parameter", "confirm_token")
         self.data = self.root / "data"
@@ -42,6 +43,18 @@ dirs = [{{ host = "./data", guest = {json.dumps(story["guest"])}, access = "read
 [plugins.{story["plugin"]}.levels]
 {levels}"""
         )
+
+        self.lock()
+
+    def lock(self):
+        """What `plugin lock` writes: once for each component, and copied for the other places."""
+        written = self.config.with_suffix(".lock")
+        key = (self.story["plugin"], str(self.locked))
+        if key not in LOCKS:
+            command = [str(self.program), "plugin", "lock", "--yes", "--config", str(self.config)]
+            subprocess.run(command, check=True, capture_output=True, timeout=120, env=self.environment())
+            LOCKS[key] = written.read_text()
+        written.write_text(LOCKS[key])
 
     def arguments(self, owner: str = "python") -> list[str]:
         return ["serve", "--config", str(self.config), "--owner", owner]

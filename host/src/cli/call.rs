@@ -1,7 +1,7 @@
 //! `call TOOL JSON`: one call from a shell. The first changes nothing where a confirmation is needed; `--confirm` runs it.
 
 use super::print::{note, out};
-use super::{Usage, answer, exit, log, open, owner, serve};
+use super::{Usage, answer, exit, locked, log, open, owner, serve};
 use crate::config::StoreConfig;
 use crate::text;
 use crate::tool::Progress;
@@ -75,6 +75,12 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     let Some(reply) = reply else { return Ok(exit::OTHER) };
     let secret = host.masked(&args.tool, &sent).is_some();
     show(&reply, &args, &sent, secret, config)?;
+    if reply.status == Status::ConfirmationRequired
+        && let Some(tool) = host.tools().iter().find(|tool| tool.name == args.tool && !tool.locked)
+        && let Some(what) = locked::hint(&loaded, &tool.backend)
+    {
+        note(&what);
+    }
     if reply.status == Status::Rejected
         && let Some(hint) = hint(&sent)
     {

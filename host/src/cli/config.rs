@@ -38,7 +38,7 @@ pub(super) enum Verb {
 
 pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8> {
     match verb {
-        Verb::Init { dir, plugins } => init::run(&dir, plugins),
+        Verb::Init { dir, plugins } => init::run(&dir, plugins).await,
         Verb::Check { json } => check::run(json, config).await,
         Verb::Schema => {
             out(&serde_json::to_string_pretty(&Config::schema())?)?;

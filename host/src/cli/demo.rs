@@ -13,7 +13,7 @@ use crate::config::Dirs;
 use crate::gate::{Gate, GateOptions, Settings, SystemClock};
 use crate::plugin::{Access, DirGrant, Plugin, PluginOptions, Sandbox, SandboxOptions};
 use crate::store::SqliteStore;
-use crate::{Error, Host, HostBuilder, Incoming, Owner};
+use crate::{Error, Host, HostBuilder, Incoming, Owner, digest};
 use stage::{Answer, Stage};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,6 +74,7 @@ impl Workshop {
         for (plugin, guest) in PLUGINS {
             let mut options = PluginOptions::new(plugin.name());
             options.dirs.push(grant(&base.join(plugin.name()), guest));
+            options.lock = Some(digest::sha256(plugin.component()));
             plugins.push(Plugin::from_bytes(&sandbox, plugin.component(), options, "in this program").await?);
         }
         Ok(Self { gate, plugins })

@@ -1,6 +1,7 @@
 //! `install --client NAME`: puts the server into a client's own configuration. Writes nothing that was not shown first,
 //! nothing while the server's configuration is not in order, and nothing to a file that it cannot read whole.
 
+use super::ask::agreed;
 use super::clients::{CLIENTS, Client, Fault, STATE, ServerEntry, Source, Written, restore};
 use super::itself::itself;
 use super::print::{Table, bold, inset, line, note, out};
@@ -10,7 +11,6 @@ use crate::text::{escape, mask, shell};
 use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use similar::TextDiff;
-use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -132,7 +132,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         note("nothing was written: that is what --dry-run says");
         return Ok(exit::OK);
     }
-    if !args.yes && !agreed(&shown)? {
+    if !args.yes && !agreed(&format!("Write this to {shown}?"))? {
         note("nothing was written");
         return Ok(exit::OTHER);
     }
@@ -260,20 +260,6 @@ fn show(source: &Source, shown: &str, changed: &str) -> anyhow::Result<()> {
         })?;
     }
     Ok(())
-}
-
-/// Asks on a terminal. Where there is none nobody has agreed, and that is a mistake in how this was called.
-fn agreed(shown: &str) -> anyhow::Result<bool> {
-    if !io::stdin().is_terminal() {
-        let what = "nothing was written: there is no terminal to ask on; read what would change and add --yes";
-        return Err(Usage(what.to_owned()).into());
-    }
-    let mut stderr = anstream::stderr();
-    write!(stderr, "\nWrite this to {shown}? [y/N] ")?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 fn list(folders: &ClientFolders, name: &str) -> anyhow::Result<u8> {

@@ -1,6 +1,7 @@
 //! From a configuration to a host, the same way for every verb. What the gate or a plug-in finds wrong gets the line of
 //! the configuration that it is about.
 
+use super::locked;
 use super::wait::{KEPT, wait, wait_for};
 use crate::cache::Held;
 use crate::config::{Admitted, Config, PluginConfig, Raise, StoreConfig};
@@ -104,11 +105,30 @@ pub(super) fn compiled(folder: &Path, sandbox: Option<&Sandbox>, plugins: &[Plug
     all
 }
 
-/// The same, over a store that is open. All parts are loaded at once; what is wrong with them is told in their order.
+/// The same, over a store that is open.
 pub(super) async fn host(config: &Config, store: Arc<dyn Store>) -> anyhow::Result<Host> {
+    Ok(whole(config, store, None).await?.host)
+}
+
+/// A host and the sandbox of its plug-ins.
+#[derive(Clone)]
+pub(super) struct Whole {
+    pub(super) host: Host,
+    sandbox: Arc<Sandbox>,
+}
+
+/// The same, where `before` is what is in force now, if anything is. All parts are loaded at once; what is wrong with them
+/// is told in their order.
+pub(super) async fn whole(config: &Config, store: Arc<dyn Store>, before: Option<&Whole>) -> anyhow::Result<Whole> {
     let gate = load_gate(config, store);
-    let cache = config.cache.clone();
-    let sandbox = tokio::task::spawn_blocking(move || Sandbox::new(SandboxOptions { cache })).await?;
+    let sandbox = match before {
+        // Each reserves much address space; one is enough for plug-ins of any age.
+        Some(before) => Ok(Arc::clone(&before.sandbox)),
+        None => {
+            let cache = config.cache.clone();
+            tokio::task::spawn_blocking(move || Sandbox::new(SandboxOptions { cache })).await?
+        }
+    };
     let loading = sandbox.as_ref().map(|sandbox| load_plugins(config, sandbox)).unwrap_or_default();
     let (gate, sandbox) = (loaded_gate(config, gate).await?, sandbox?);
     let mut admitted = Admitted::default();
@@ -126,6 +146,9 @@ pub(super) async fn host(config: &Config, store: Arc<dyn Store>) -> anyhow::Resu
         }
     }
     let mut builder = Host::builder(gate);
+    if let Some(before) = before {
+        builder = builder.succeeds(&before.host);
+    }
     for plugin in plugins {
         builder = builder.plugin(plugin);
     }
@@ -135,10 +158,11 @@ pub(super) async fn host(config: &Config, store: Arc<dyn Store>) -> anyhow::Resu
     if let Some(name) = &config.gate.confirm_parameter {
         builder = builder.confirm_parameter(name);
     }
-    Ok(builder.build().await.map_err(|e| match e.kind() {
+    let host = builder.build().await.map_err(|e| match e.kind() {
         ErrorKind::Config | ErrorKind::Policy | ErrorKind::Plugin => about_plugin(config, &e),
         _ => e,
-    })?)
+    })?;
+    Ok(Whole { host, sandbox })
 }
 
 /// The error about the plug-in that it names.
@@ -179,6 +203,10 @@ async fn plugin(
 ) -> anyhow::Result<(Plugin, Vec<Raise>)> {
     match wait_for(compiling(config, &format!("plug-in {}", part.name)), loading).await? {
         Ok(plugin) => {
+            // The bytes are those that were locked. What they say of themselves may still be another thing each time.
+            if let Some(difference) = locked::difference(config, &part.name, &plugin) {
+                return Err(locked::refused(config, part, &difference).into());
+            }
             let mut after = admitted.clone();
             match config.admit(part, &own_names(&plugin, &part.options), &mut after) {
                 Ok(levels) => {
@@ -189,8 +217,31 @@ async fn plugin(
             }
         }
         Err(e) if e.kind() == ErrorKind::Config => Err(explain(config, part, sandbox, admitted, e).await?.into()),
-        Err(e) => Err(config.places.error(&format!("plugins.{}.source", part.name), &e.to_string()).into()),
+        Err(e) => Err(changed(config, part, sandbox)
+            .await?
+            .unwrap_or_else(|| config.places.error(&format!("plugins.{}.source", part.name), &e.to_string()))
+            .into()),
     }
+}
+
+/// What changed in a plug-in that is not what was locked: loads it with nothing granted, to see what it is now.
+async fn changed(config: &Config, part: &PluginConfig, sandbox: &Arc<Sandbox>) -> anyhow::Result<Option<Error>> {
+    if part.options.lock.is_none() {
+        return Ok(None);
+    }
+    let bare = bare(config, part, sandbox).await?;
+    let difference = bare.ok().and_then(|plugin| locked::difference(config, &part.name, &plugin));
+    Ok(difference.map(|difference| locked::refused(config, part, &difference)))
+}
+
+/// A plug-in as it is, with no options at all.
+async fn bare(config: &Config, part: &PluginConfig, sandbox: &Arc<Sandbox>) -> anyhow::Result<Result<Plugin, Error>> {
+    let (sandbox, source, options) = (Arc::clone(sandbox), part.source.clone(), PluginOptions::new(&part.name));
+    wait(
+        compiling(config, &format!("plug-in {}", part.name)),
+        async move { Plugin::load(&sandbox, &source, options).await },
+    )
+    .await
 }
 
 /// The best error there is for options that do not fit: loads the plug-in without them, to see what it has.
@@ -201,11 +252,7 @@ async fn explain(
     admitted: &Admitted,
     error: Error,
 ) -> anyhow::Result<Error> {
-    let (sandbox, source, options) = (Arc::clone(sandbox), part.source.clone(), PluginOptions::new(&part.name));
-    let bare = wait(compiling(config, &format!("plug-in {}", part.name)), async move {
-        Plugin::load(&sandbox, &source, options).await
-    });
-    let bare = bare.await?;
+    let bare = bare(config, part, sandbox).await?;
     if let Ok(plugin) = &bare
         && plugin.declaration().is_some()
         && part.options.declares.is_some()

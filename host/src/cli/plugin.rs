@@ -1,11 +1,13 @@
-//! `plugin`: what a plug-in file is and says of itself, before anything is granted to it; and saying it for one that does not.
+//! `plugin`: what a plug-in file is and says of itself, before anything is granted to it; saying it for one that does not; and
+//! writing down what the plug-ins of a configuration are.
 
-mod asked;
+pub(super) mod asked;
 mod declare;
 mod inspect;
+pub(super) mod lock;
 mod markdown;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Subcommand)]
 pub(super) enum Verb {
@@ -44,10 +46,13 @@ A manifest, in which every key but the first may be left out:
         #[arg(short, long, value_name = "OUT")]
         output: Option<PathBuf>,
     },
+    /// Write down what the plug-ins of the configuration are; one that changes is refused until it is locked again
+    Lock(lock::Args),
 }
 
-pub(super) async fn run(verb: Verb) -> anyhow::Result<u8> {
+pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8> {
     match verb {
+        Verb::Lock(args) => lock::run(args, config).await,
         Verb::Inspect { file, json, markdown } => inspect::run(file, json, markdown).await,
         Verb::Declare { file, manifest, output } => declare::run(&file, &manifest, output.as_deref()),
     }

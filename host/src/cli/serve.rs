@@ -1,6 +1,6 @@
 //! `serve`: the tools for one agent, over MCP on standard input and output.
 
-use super::{exit, log, open, owner};
+use super::{exit, locked, log, open, owner};
 use crate::host::CONFIRM_PARAMETER;
 use crate::transport::mcp::{self, Announced};
 use std::io::{IsTerminal as _, Write as _};
@@ -32,6 +32,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     let loading = async {
         let host = open::host(&config, store).await?;
         host.keep_swept();
+        locked::unlocked(&config).iter().for_each(|what| tracing::warn!("{what}"));
         // Nobody else sets it.
         let _ = opened.set(host.clone());
         anyhow::Ok(host)

@@ -1,7 +1,7 @@
 //! `tools`: what an agent would be offered, and how dangerous each is.
 
-use super::print::{Table, line, out};
-use super::{exit, open};
+use super::print::{Table, line, note, out};
+use super::{exit, locked, open};
 use crate::host::Listing;
 use crate::{Host, Level};
 use std::path::Path;
@@ -17,7 +17,8 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
-    let host = open::open(&open::load(config)?).await?;
+    let config = open::load(config)?;
+    let host = open::open(&config).await?;
     let tools = host.tools();
     if args.json {
         out(&serde_json::to_string_pretty(&list(&host))?)?;
@@ -35,6 +36,9 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     out(&table.to_string())?;
     line("")?;
     line(MEANING)?;
+    for what in locked::unlocked(&config) {
+        note(&what);
+    }
     Ok(exit::OK)
 }
 
@@ -45,7 +49,7 @@ pub(super) fn list(host: &Host) -> serde_json::Value {
             "name": tool.name, "title": tool.title, "description": tool.description,
             "level": tool.level.name(), "declared": tool.declared.name(),
             "a_call": what_happens(tool.level, tool.always_confirmed),
-            "needs_confirmation": tool.needs_confirmation, "always_confirmed": tool.always_confirmed, "plugin": tool.backend, "preview_enforced": tool.enforced,
+            "needs_confirmation": tool.needs_confirmation, "always_confirmed": tool.always_confirmed, "plugin": tool.backend, "locked": tool.locked, "preview_enforced": tool.enforced,
         })
     };
     host.tools().iter().map(tool).collect()

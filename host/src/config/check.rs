@@ -2,7 +2,7 @@
 
 use super::file::{At, File, GateTable, LimitsTable, PluginTable};
 use super::units::{Count, Length, Size};
-use super::{Config, Dirs, FILE_NAME, GateConfig, Places, PluginConfig, StoreConfig, dirs, guard, http};
+use super::{Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, dirs, guard, http};
 use crate::plugin::manifest::is_guest_path;
 use crate::plugin::reach::{Among, Protected, Way, nested};
 use crate::plugin::{Declared, DirGrant, Limits, PluginOptions};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::time::Duration;
 
 /// Reads and checks the text in `places`.
-pub(super) fn config(mut places: Places, user: &Dirs) -> Result<Config, Error> {
+pub(super) fn config(mut places: Places, lock: Lock, user: &Dirs) -> Result<Config, Error> {
     let file: File = toml::from_str(places.text()).map_err(|e| {
         let message = advise(e.message());
         e.span().map_or_else(|| places.error_in_file(&message), |span| places.error_at(span, &message))
@@ -24,9 +24,11 @@ pub(super) fn config(mut places: Places, user: &Dirs) -> Result<Config, Error> {
     let store = store(file.store.url.as_ref(), &folder, user, &mut places)?;
     let mut plugins = Vec::with_capacity(file.plugins.len());
     for (name, table) in &file.plugins {
-        plugins.push(plugin(name, table, &folder, &mut places)?);
+        let mut plugin = plugin(name, table, &folder, &mut places)?;
+        plugin.options.lock = lock.plugins.get(&plugin.name).map(|pinned| pinned.sha256.clone());
+        plugins.push(plugin);
     }
-    let config = Config { gate, store, cache: Some(user.cache.clone()), plugins, places };
+    let config = Config { gate, store, cache: Some(user.cache.clone()), plugins, lock, places };
     out_of_reach(&config, user)?;
     not_nested(&config, &file, &folder)?;
     Ok(config)
@@ -248,6 +250,8 @@ fn limits(table: &LimitsTable, path: &str, places: &mut Places) -> Result<Limits
 fn out_of_reach(config: &Config, user: &Dirs) -> Result<(), Error> {
     let mut protected = Protected::default();
     protected.add("the configuration", config.places.file());
+    // Whoever can put one there decides which plug-ins count as looked at.
+    protected.add("the lock of the plug-ins", config.lock.file());
     if let StoreConfig::Sqlite(file) = &config.store {
         // SQLite's own companions stand beside the file, and with them whoever could put them there first.
         for suffix in ["", "-wal", "-shm", "-journal"] {

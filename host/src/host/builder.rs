@@ -30,6 +30,8 @@ pub struct HostBuilder {
     natives: Vec<NativeTool>,
     levels: Vec<(String, Level)>,
     confirm_parameter: String,
+    /// Those of the host that this one takes the place of.
+    runs: Option<TaskTracker>,
 }
 
 impl HostBuilder {
@@ -41,6 +43,7 @@ impl HostBuilder {
             natives: Vec::new(),
             levels: Vec::new(),
             confirm_parameter: CONFIRM_PARAMETER.to_owned(),
+            runs: None,
         }
     }
 
@@ -78,6 +81,14 @@ impl HostBuilder {
         self
     }
 
+    /// Takes the place of another host over the same store: what that one has started is its own to end, and
+    /// [`Host::drain`] waits for it, too.
+    #[must_use]
+    pub fn succeeds(mut self, before: &Host) -> Self {
+        self.runs = Some(before.inner.runs.clone());
+        self
+    }
+
     /// Starts the host.
     ///
     /// # Errors
@@ -86,7 +97,7 @@ impl HostBuilder {
     /// that a plug-in may write, or that reaches a plug-in's file or compiled code. [`ErrorKind::Policy`]: a level that would
     /// lower, or for a tool that there is not. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
-        let Self { gate, plugins, mut backends, natives, levels, confirm_parameter } = self;
+        let Self { gate, plugins, mut backends, natives, levels, confirm_parameter, runs } = self;
         if !is_name(&confirm_parameter) {
             return Err(config(format!(
                 "confirm parameter \"{}\" is no name: {NAME_RULE}",
@@ -139,7 +150,7 @@ impl HostBuilder {
                 tool.escape_debug()
             )));
         }
-        let runs = TaskTracker::new();
+        let runs = runs.unwrap_or_default();
         runs.close();
         let inner = Inner { gate, confirm_parameter, model_version, tools, listings, plugins, runs };
         Ok(Host { inner: Arc::new(inner) })
@@ -187,9 +198,14 @@ impl Making<'_> {
             GateError::Misuse(what) => policy(format!("{place}: {what}")),
             other => failed(other),
         };
-        let rules = Rules { declared: declaration.level, critical: declaration.critical, operator };
-        let ceiling = self.gate.ceiling(rules.declared.into(), operator.map(Into::into)).await.map_err(lowered)?;
-        let level = Level::from(ceiling);
+        // The operator's own word first: one that would lower is a mistake also where something else raises.
+        let asked = self.gate.ceiling(declaration.level.into(), operator.map(Into::into));
+        let mut level = Level::from(asked.await.map_err(lowered)?);
+        let mut rules = Rules { declared: declaration.level, critical: declaration.critical, operator };
+        if !backend.locked() && rules.declared != Level::Safe {
+            rules.operator = Some(Level::ApprovalRequired);
+            level = Level::ApprovalRequired;
+        }
         let standing = permit::stand(self.gate, rules, name).await.map_err(lowered)?;
         let needs_confirmation = standing.is_none();
         if needs_confirmation && !backend.previews(name) {
@@ -202,7 +218,7 @@ impl Making<'_> {
         let mildest = self.gate.resolve_level(
             rules.declared.into(),
             rules.critical,
-            operator.map(Into::into),
+            rules.operator.map(Into::into),
             Some(gate::Level::Safe),
         );
         let always_confirmed = mildest.await.map_err(lowered)? == gate::Level::ApprovalRequired;
@@ -221,6 +237,7 @@ impl Making<'_> {
             always_confirmed,
             backend: backend.name().to_owned(),
             enforced: backend.enforced(),
+            locked: backend.locked(),
         };
         let revision = self.revision(backend.as_ref(), &declaration, rules);
         let checking = Arc::clone(checking);

@@ -18,7 +18,7 @@ pub struct Listing {
     pub input_schema: String,
     /// JSON Schema of the payloads, where the tool promises one of its details: any of the four shapes.
     pub output_schema: Option<String>,
-    /// The most that a call can need: declared, raised by the operator.
+    /// The most that a call can need: declared, raised by the operator, or by what nobody has looked at yet.
     pub level: Level,
     /// What the tool's author declares.
     pub declared: Level,
@@ -28,6 +28,9 @@ pub struct Listing {
     pub always_confirmed: bool,
     /// Where it comes from: a plug-in's name, or `native`.
     pub backend: String,
+    /// Whether the operator has looked at what runs. Every tool of a plug-in that is not locked is raised to
+    /// `approval_required`, unless its author declares it safe. Native tools are the program's own.
+    pub locked: bool,
     /// Whether a sandbox enforces that its previews and safe calls change nothing.
     pub enforced: bool,
 }

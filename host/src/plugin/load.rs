@@ -75,6 +75,11 @@ pub(super) async fn plugin(
     let bad = |what: String| bad(&options.name, place, what);
     kind(&bytes).map_err(&bad)?;
     let digest = sha256(&bytes);
+    if let Some(lock) = options.lock.as_ref().filter(|lock| **lock != digest) {
+        let lock = crate::text::escape(lock);
+        let what = "look at what changed, and lock it again if you trust it";
+        return Err(bad(format!("is not the one that was locked: its SHA-256 is {digest}, and not {lock}; {what}")));
+    }
     let (compiling, key, stack) = (Arc::clone(sandbox), digest.clone(), options.limits.stack);
     let compiled = blocking(move || {
         let machine = compiling.machine(stack).map_err(|error| error.to_string())?;
@@ -99,8 +104,8 @@ pub(super) async fn plugin(
     let pre = pre.map_err(|error| bad(format!("imports what does not fit: {}", chain(&error))))?;
     let pre: PluginPre<State> =
         PluginPre::new(pre).map_err(|error| bad(format!("does not export {TOOLS} as it must: {}", chain(&error))))?;
-    let (declared, schemas) = describe::ask(sandbox, &pre, &options.name, &options.limits).await.map_err(&bad)?;
-    let (tools, own) = describe::listed(declared, options.tools.as_deref(), &options.rename)
+    let (all, schemas) = describe::ask(sandbox, &pre, &options.name, &options.limits).await.map_err(&bad)?;
+    let (tools, own) = describe::listed(all.clone(), options.tools.as_deref(), &options.rename)
         .map_err(|what| Error::new(ErrorKind::Config, format!("plug-in {}: {what}", options.name)))?;
     Ok(Plugin {
         inner: Arc::new(Inner {
@@ -110,6 +115,8 @@ pub(super) async fn plugin(
             digest,
             imports,
             exports,
+            locked: options.lock.is_some(),
+            all,
             source: source.map(Path::to_owned),
             declared: asked,
             declares,

@@ -161,10 +161,14 @@ pub struct PluginOptions {
     pub tools: Option<Vec<String>>,
     /// From a plug-in's own name to the one that is listed.
     pub rename: BTreeMap<String, String>,
+    /// SHA-256 of the component that the operator has looked at, as [`Plugin::digest`](super::Plugin::digest) and `sha256sum`
+    /// print it: another one is refused. `None`: nobody has looked at it yet, and until then every tool of it that is not
+    /// declared safe needs a confirmation for every call.
+    pub lock: Option<String>,
 }
 
 impl PluginOptions {
-    /// Every tool under its own name, the usual limits, no grants.
+    /// Every tool under its own name, the usual limits, no grants, not locked.
     pub fn new(name: impl Into<String>) -> Self {
         let (limits, tools, rename) = (Limits::default(), None, BTreeMap::new());
         Self {
@@ -176,6 +180,7 @@ impl PluginOptions {
             limits,
             tools,
             rename,
+            lock: None,
         }
     }
 

@@ -210,6 +210,7 @@ fn docs_payloads_of_the_two_step_contract_come_out_key_by_key() {
     );
     folder.write("work/counterfoil.toml", &config);
     fs::create_dir(folder.path("work/data")).unwrap();
+    folder.lock();
     let sample = page::root().join("guest/tools/offers/sample/offers.json");
     fs::copy(sample, folder.path("work/data/offers.json")).unwrap();
 

@@ -74,6 +74,13 @@ pub fn told(name: &str) -> String {
             fs::copy(fixture("loop_list"), work("files.wasm")).unwrap();
             format!("{FILES}limits = {{ preview = \"200ms\" }}\n")
         }
+        "changed" => {
+            fs::copy(fixture("stamp"), work("files.wasm")).unwrap();
+            folder.write("work/counterfoil.toml", FILES);
+            folder.lock();
+            fs::copy(fixture("stamp_next"), work("files.wasm")).unwrap();
+            FILES.to_owned()
+        }
         "no configuration" => {
             verb = vec!["serve"];
             String::new()
@@ -96,6 +103,12 @@ pub fn told(name: &str) -> String {
         for path in [real, path] {
             said = said.replace(path.to_str().unwrap(), shown);
         }
+    }
+    // By the name that a shell finds it by, and as no build gives it.
+    said = said.replace(program().canonicalize().unwrap().to_str().unwrap(), "counterfoil");
+    let digest = |word: &str| word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit());
+    for word in said.clone().split_whitespace().filter(|word| digest(word)) {
+        said = said.replace(word, "…");
     }
     said.lines().filter(|line| !line.starts_with("note: compiling")).collect::<Vec<_>>().join("\n")
 }

@@ -131,6 +131,7 @@ limits = {{ output = "64 KiB" }}
     for name in ["workspace/notes", "data"] {
         std::fs::create_dir_all(folder.path("work").join(name)).unwrap();
     }
+    folder.lock();
     folder.write("work/workspace/notes/old.txt", "an old note\n");
     folder.write("work/workspace/notes/plan.txt", "version 1\n");
 

@@ -53,6 +53,7 @@ dirs = [
     for name in ["documents", "tmp"] {
         std::fs::create_dir(folder.path("work").join(name)).unwrap();
     }
+    folder.lock();
     let file = folder.path("work/tmp/out.pdf");
     let begun = folder.run(&["call", "create_document", r#"{"title":"Out"}"#, "--json"]).json();
     let document = begun["document_id"].as_str().unwrap();

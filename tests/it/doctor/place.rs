@@ -88,8 +88,12 @@ fn a_plug_in_that_does_not_load_or_fit_is_wrong() {
     std::fs::write(folder.path("work/files.wasm"), &good[..good.len() / 2]).unwrap();
     row(&says(&folder, 2, &[]), &["wrong", "plug-in", "is damaged"]);
     std::fs::copy(counterfoil_tests::fixture("noisy"), folder.path("work/files.wasm")).unwrap();
+    let lock = std::fs::read_to_string(folder.path("work/counterfoil.lock")).unwrap();
+    row(&says(&folder, 2, &["plugin lock files"]), &["wrong", "plug-in", "is not the one that was locked"]);
+    folder.lock();
     row(&says(&folder, 0, &[]), &["ok", "plug-in", "lists 1 tools"]);
     std::fs::write(folder.path("work/files.wasm"), &good).unwrap();
+    folder.write("work/counterfoil.lock", &lock);
     let config = std::fs::read_to_string(folder.path("work/counterfoil.toml")).unwrap();
     folder.write("work/counterfoil.toml", &format!("{config}[plugins.files.levels]\ndelete_file = 1\n"));
     row(&says(&folder, 2, &[]), &["wrong", "configuration", "counterfoil.toml:7:"]);

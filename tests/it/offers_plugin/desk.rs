@@ -51,7 +51,9 @@ impl Desk {
         std::fs::write(data.join("offers.json"), SAMPLE).unwrap();
         let mut options = PluginOptions::new("offers");
         options.dirs.push(DirGrant { host: data, guest: "/data".into(), access });
-        let plugin = Plugin::load(&SANDBOX, &counterfoil_tests::component("offers"), options).await.unwrap();
+        let file = counterfoil_tests::component("offers");
+        options.lock = Some(Plugin::digest_of(&std::fs::read(&file).unwrap()));
+        let plugin = Plugin::load(&SANDBOX, &file, options).await.unwrap();
         let store = Arc::new(SqliteStore::open(&top.path().join("state.db")).unwrap());
         let (clock, cache) = (Arc::new(SystemClock), Some(counterfoil_tests::code()));
         let gate = Gate::new(GateOptions { store, clock, settings: Settings::default(), cache }).unwrap();

@@ -36,8 +36,11 @@ pub fn options(name: &str) -> PluginOptions {
     PluginOptions::new(name)
 }
 
-pub async fn load(name: &str, options: PluginOptions) -> Result<Plugin, counterfoil::Error> {
-    Plugin::load(&SANDBOX, &counterfoil_tests::fixture(name), options).await
+/// The fixture, locked: what it would be without is the matter of `lock.rs`.
+pub async fn load(name: &str, mut options: PluginOptions) -> Result<Plugin, counterfoil::Error> {
+    let file = counterfoil_tests::fixture(name);
+    options.lock = Some(Plugin::digest_of(&std::fs::read(&file).unwrap()));
+    Plugin::load(&SANDBOX, &file, options).await
 }
 
 pub fn gate() -> Gate {

@@ -2,6 +2,7 @@
 //! and to programs; a new one is a file and a line of the list.
 
 mod grants;
+mod lock;
 mod place;
 mod tools;
 
@@ -30,6 +31,7 @@ const SECTIONS: &[Section] = &[
     Section { key: "configuration", print: place::print, json: place::json },
     Section { key: "tools", print: tools::print, json: tools::json },
     Section { key: "grants", print: grants::print, json: grants::json },
+    Section { key: "lock", print: lock::print, json: lock::json },
 ];
 
 pub(super) async fn run(json: bool, given: Option<&Path>) -> anyhow::Result<u8> {

@@ -1,10 +1,14 @@
 //! `config init [DIR]`: a configuration, plug-ins, and a directory for each; overwrites nothing that was there before.
 
 use super::super::itself::itself;
+use super::super::locked::pinned;
+use super::super::plugin::lock::put;
 use super::super::print::{bold, inset, line, note};
 use super::super::shipped::{self, Shipped};
+use super::super::wait::{KEPT, wait};
 use super::super::{Usage, exit};
-use crate::config::FILE_NAME;
+use crate::config::{Dirs, FILE_NAME, Lock};
+use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions};
 use crate::text;
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -94,18 +98,19 @@ impl Shipped {
     }
 }
 
-pub(super) fn run(dir: &Path, mut plugins: Vec<Shipped>) -> anyhow::Result<u8> {
+pub(super) async fn run(dir: &Path, mut plugins: Vec<Shipped>) -> anyhow::Result<u8> {
     plugins.sort_unstable();
     plugins.dedup();
     let config = dir.join(FILE_NAME);
     let component = |plugin: &Shipped| dir.join(format!("{}.wasm", plugin.name()));
-    for path in plugins.iter().map(component).chain([config.clone()]) {
+    for path in plugins.iter().map(component).chain([config.clone(), Lock::place(&config)]) {
         if path.symlink_metadata().is_ok() {
             let message =
                 format!("{} exists already, and nothing is overwritten: name another directory", shown(&path));
             return Err(Usage(message).into());
         }
     }
+    let lock = lock(&config, &plugins).await?;
     let mut written = Vec::new();
     for plugin in &plugins {
         let place = dir.join(plugin.place());
@@ -132,6 +137,8 @@ pub(super) fn run(dir: &Path, mut plugins: Vec<Shipped>) -> anyhow::Result<u8> {
         write(&component, plugin.component())?;
         written.push(shown(&component));
     }
+    put(lock.file(), &lock.text())?;
+    written.push(shown(lock.file()));
     // The configuration last: where it stands, everything that it names does.
     let sections: String = plugins.iter().map(|plugin| plugin.section()).collect();
     write(&config, format!("{GATE}{sections}").as_bytes())?;
@@ -159,6 +166,19 @@ pub(super) fn run(dir: &Path, mut plugins: Vec<Shipped>) -> anyhow::Result<u8> {
     line(&inset(&format!("{program}{option} install --client NAME\n\nor by hand, in the form that most take:\n")))?;
     line(&inset(&text::indent(&server)))?;
     Ok(exit::OK)
+}
+
+/// The lock of plug-ins that this program carries: whoever trusts it has looked at them.
+async fn lock(config: &Path, plugins: &[Shipped]) -> anyhow::Result<Lock> {
+    let sandbox = Sandbox::new(SandboxOptions { cache: Dirs::of_user().ok().map(|dirs| dirs.cache) })?;
+    let mut lock = Lock::new(config);
+    for plugin in plugins {
+        let (sandbox, options, bytes) = (sandbox.clone(), PluginOptions::new(plugin.name()), plugin.component());
+        let load = async move { Plugin::from_bytes(&sandbox, bytes, options, "in this program").await };
+        let plugin = wait(format!("compiling plug-in {}{KEPT}", plugin.name()), load).await??;
+        lock.plugins.insert(plugin.name().to_owned(), pinned(&plugin));
+    }
+    Ok(lock)
 }
 
 /// Writes a file that was not there.

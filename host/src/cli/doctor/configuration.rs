@@ -1,6 +1,6 @@
 //! The configuration and what it names. A mistake that stops the reading does not hide the files that are missing as well.
 
-use super::super::open;
+use super::super::{locked, open};
 use super::report::{Part, Report};
 use super::{Place, shown};
 use crate::config::{Config, FILE_NAME, StoreConfig, guard};
@@ -105,6 +105,19 @@ pub(super) async fn plugins(report: &mut Report, config: &Config, cache: &Path) 
                     Part::PlugIn,
                     format!("{}: {file} (sha256 {digest}…) lists {tools} tools; {took} ms", part.name),
                 );
+                if let Some(difference) = locked::difference(config, &part.name, &plugin) {
+                    fit = false;
+                    let what = format!("{} is not the one that was locked:\n{}", part.name, difference.brief());
+                    let remedy = format!("if you trust what changed: {}", locked::command(config, &part.name));
+                    report.wrong(Part::PlugIn, what, remedy);
+                } else if part.options.lock.is_none() {
+                    let what = format!(
+                        "{} is not locked: every call of a tool that is not declared safe needs a confirmation",
+                        part.name
+                    );
+                    let remedy = format!("look at it, and lock it: {}", locked::command(config, &part.name));
+                    report.warning(Part::PlugIn, what, remedy);
+                }
             }
             Err(e) => {
                 fit = false;
@@ -114,6 +127,9 @@ pub(super) async fn plugins(report: &mut Report, config: &Config, cache: &Path) 
         for dir in &part.options.dirs {
             granted(report, &part.name, &dir.host, dir.access);
         }
+    }
+    if let Some(what) = locked::gone(config) {
+        report.warning(Part::Configuration, what, "`counterfoil plugin lock` takes it out");
     }
     if !fit {
         return;

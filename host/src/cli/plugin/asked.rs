@@ -4,7 +4,7 @@ use crate::plugin::{Declared, DeclaredHttp, Scheme};
 use serde_json::{Value, json};
 
 /// Kind, which, and the most that it asks for; `*` stands for any.
-pub(super) fn rows(declared: &Declared) -> Vec<[String; 3]> {
+pub(in crate::cli) fn rows(declared: &Declared) -> Vec<[String; 3]> {
     let dirs = declared.dirs.iter().map(|dir| ["directory".to_owned(), dir.path.clone(), dir.access.name().to_owned()]);
     let http = declared.http.iter().map(|http| ["http".to_owned(), place(http), methods(http).join(", ")]);
     let env = declared.env.iter().map(|name| ["variable".to_owned(), name.clone(), "read it".to_owned()]);

@@ -1,0 +1,21 @@
+//! Asks a person on a terminal. Where there is none nobody has agreed, and that is a mistake in how the verb was called.
+
+use super::Usage;
+use std::io::{self, IsTerminal as _, Write as _};
+
+/// Whether whoever sits at the terminal says yes to `question`.
+///
+/// # Errors
+/// [`Usage`]: there is no terminal.
+pub(super) fn agreed(question: &str) -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        let what = "nothing was written: there is no terminal to ask on; read what would change and add --yes";
+        return Err(Usage(what.to_owned()).into());
+    }
+    let mut stderr = anstream::stderr();
+    write!(stderr, "\n{question} [y/N] ")?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,266 @@
+//! `plugin lock`, and what becomes of a plug-in that changed since: the program over one store, with a file that somebody
+//! swaps.
+
+use counterfoil_tests::fixture;
+use counterfoil_tests::program::{Folder, Ran};
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+const CONFIG: &str = "[store]\nurl = \"sqlite:state.db\"\n[plugins.stamp]\nsource = \"stamp.wasm\"\n\
+                      dirs = [{ host = \"data\", guest = \"/data\", access = \"read-write\" }]\n";
+
+/// A folder with the plug-in, not locked.
+fn open() -> Folder {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("work/data")).unwrap();
+    swap(&folder, "stamp");
+    folder.write("work/counterfoil.toml", CONFIG);
+    folder
+}
+
+fn locked() -> Folder {
+    let folder = open();
+    folder.lock();
+    folder
+}
+
+fn swap(folder: &Folder, name: &str) {
+    fs::copy(fixture(name), folder.path("work/stamp.wasm")).unwrap();
+}
+
+fn lock(folder: &Folder) -> String {
+    fs::read_to_string(folder.path("work/counterfoil.lock")).unwrap()
+}
+
+#[track_caller]
+fn token(ran: &Ran) -> String {
+    assert_eq!(ran.code, 3, "{ran:?}");
+    ran.json()["confirm_token"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_plug_in_that_is_not_locked_is_named_everywhere_with_the_way_to_lock_it() {
+    let folder = open();
+    folder.run(&["call", "stamp"]).gave(3, &["is not locked", "plugin lock stamp"]);
+    folder.run(&["call", "look"]).gave(5, &[]);
+    folder.run(&["tools"]).gave(0, &["approval_required (raised from caution)", "is not locked", "plugin lock stamp"]);
+    folder.run(&["config", "check"]).gave(0, &["always needs a confirmation", "is not locked", "plugin lock stamp"]);
+    let served = folder.run_with_input(&["serve"], "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n");
+    served.gave(0, &["is not locked", "plugin lock stamp"]);
+    folder.run(&["doctor"]).gave(0, &["warning", "is not locked", "plugin lock stamp"]);
+    assert!(!folder.path("work/data/log").exists());
+
+    folder.lock();
+    for verb in [&["tools"][..], &["config", "check"], &["doctor"]] {
+        let ran = folder.run(verb);
+        ran.gave(0, &[]);
+        assert!(!ran.out.contains("not locked") && !ran.err.contains("not locked"), "{ran:?}");
+    }
+    folder.run(&["call", "stamp"]).gave(0, &["stamp of the first"]);
+    folder.run(&["call", "wipe"]).gave(3, &[]);
+}
+
+#[test]
+fn locking_shows_what_will_run_at_once_and_writes_only_what_somebody_agreed_to() {
+    let folder = open();
+    let there = || folder.path("work/counterfoil.lock").exists();
+    let shows = ["stamp is not locked", "stamp.wasm sha256:", "run at once and may change something: stamp;", "/data"];
+    folder.run(&["plugin", "lock"]).gave(2, &shows);
+    assert!(!there());
+    folder.run(&["plugin", "lock", "--check"]).gave(2, &["does not fit"]);
+    assert!(!there());
+    folder.run(&["plugin", "lock", "stemp", "--yes"]).gave(2, &["no plug-in \"stemp\"", "has stamp"]);
+    folder.run(&["plugin", "lock", "stamp", "--yes"]).gave(0, &["wrote", "counterfoil.lock", "started again"]);
+    let written = lock(&folder);
+    let parts =
+        ["[plugins.stamp]\nsha256 = \"", "[plugins.stamp.tools.wipe]\nlevel = \"approval_required\"", "Adds a line."];
+    assert!(parts.iter().all(|part| written.contains(part)), "{written}");
+    assert_eq!(fs::metadata(folder.path("work/counterfoil.lock")).unwrap().mode() & 0o022, 0);
+    folder.run(&["plugin", "lock", "--check"]).gave(0, &["fits"]);
+    folder.run(&["plugin", "lock"]).gave(0, &["nothing to write"]);
+    assert_eq!(lock(&folder), written);
+    let files = fs::read_dir(folder.path("work")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_eq!(
+        files.filter(|name| name.contains("lock")).collect::<Vec<_>>(),
+        ["counterfoil.lock"],
+        "no draft is left"
+    );
+}
+
+#[test]
+fn a_plug_in_that_changed_since_is_refused_with_the_difference_until_it_is_locked_again() {
+    let folder = locked();
+    swap(&folder, "stamp_next");
+    let difference = [
+        "counterfoil.toml:4:",
+        "not the one that was locked",
+        "plugin lock stamp",
+        "sha256",
+        "the tool wipe: level approval_required → caution",
+        "the tool shred is new: approval_required",
+        "the tool look is gone: it was safe",
+        "the tool stamp has other description:",
+        r"+And \e[2J\u{202e}another.",
+    ];
+    for verb in [&["tools"][..], &["call", "stamp"], &["config", "check"]] {
+        let ran = folder.run(verb);
+        ran.gave(2, &difference);
+        assert_eq!(ran.out, "");
+    }
+    let served = folder.run_with_input(&["serve"], "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n");
+    served.gave(2, &difference);
+    assert!(!served.out.contains("\"tools\""), "{served:?}");
+    folder.run(&["doctor"]).gave(2, &difference[4..]);
+    folder.run(&["plugin", "lock", "--check"]).gave(2, &difference[4..]);
+    folder.run(&["plugin", "lock"]).gave(2, &["once locked, these run at once", "stamp, wipe"]);
+    assert!(!folder.path("work/data/log").exists());
+    folder.run(&["plugin", "lock", "--yes"]).gave(0, &difference[4..]);
+    folder.run(&["call", "wipe"]).gave(0, &["wipe of the second"]);
+
+    // Nor is a file that is no plug-in any more.
+    folder.write("work/stamp.wasm", "text");
+    folder.run(&["tools"]).gave(2, &["not WebAssembly"]);
+}
+
+#[test]
+fn the_same_bytes_that_say_another_thing_each_time_are_refused() {
+    let folder = open();
+    swap(&folder, "fickle");
+    folder.lock();
+    let words = ["the file is the same", "the tool mean has other description:", "-Means ", "+Means "];
+    folder.run(&["tools"]).gave(2, &words);
+    folder.run(&["doctor"]).gave(2, &words);
+}
+
+#[test]
+fn a_file_that_is_swapped_between_preview_and_confirm_does_not_run() {
+    let folder = locked();
+    folder.run(&["call", "stamp"]).gave(0, &[]);
+    let ran = token(&folder.run(&["call", "wipe", "{}", "--json"]));
+    let outcome = folder.run(&["call", "wipe", "{}", "--confirm", &ran, "--json"]);
+    outcome.gave(0, &["wipe of the first"]);
+    let pending = token(&folder.run(&["call", "wipe", "{\"n\":1}", "--json"]));
+    let gone = token(&folder.run(&["call", "wipe", "{\"n\":2}", "--json"]));
+    folder.run(&["call", "stamp"]).gave(0, &[]);
+
+    swap(&folder, "stamp_next");
+    folder.run(&["call", "wipe", "{\"n\":1}", "--confirm", &pending]).gave(2, &["not the one that was locked"]);
+    folder.lock();
+    folder.run(&["call", "wipe", "{\"n\":1}", "--confirm", &pending, "--json"]).gave(4, &["tool_changed"]);
+    assert_eq!(fs::read_to_string(folder.path("work/data/log")).unwrap(), "one\n");
+    // What ran is still told, byte for byte.
+    let again = folder.run(&["call", "wipe", "{}", "--confirm", &ran, "--json"]);
+    assert_eq!((again.code, &again.out), (0, &outcome.out));
+    // And a plug-in that came back is what was previewed.
+    swap(&folder, "stamp");
+    folder.lock();
+    folder.run(&["call", "wipe", "{\"n\":2}", "--confirm", &gone]).gave(0, &["wipe of the first"]);
+}
+
+#[test]
+fn what_was_previewed_before_a_plug_in_was_locked_is_previewed_again() {
+    let folder = open();
+    let asked = token(&folder.run(&["call", "stamp", "{}", "--json"]));
+    folder.lock();
+    folder.run(&["call", "stamp", "{}", "--confirm", &asked, "--json"]).gave(4, &["tool_changed"]);
+    assert!(!folder.path("work/data/log").exists());
+}
+
+#[test]
+fn a_lock_that_is_damaged_or_that_others_can_write_stops_the_start() {
+    let folder = locked();
+    let (path, written) = (folder.path("work/counterfoil.lock"), lock(&folder));
+    let refused = |words: &[&str]| {
+        for verb in [&["tools"][..], &["plugin", "lock", "--yes"], &["doctor"]] {
+            folder.run(verb).gave(2, words);
+        }
+    };
+    for mode in [0o664, 0o646] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        refused(&["counterfoil.lock", "decides what runs", "chmod go-w"]);
+    }
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    folder.run(&["tools"]).gave(0, &[]);
+    for (text, words) in [
+        (format!("colour = 1\n{written}"), "colour"),
+        (written.replace("version = 1", "version = 9"), "not known"),
+        (written.replacen("sha256 = \"", "sha256 = \"x", 1), "no SHA-256"),
+        (written[..written.len() - 5].to_owned(), "counterfoil.lock:"),
+    ] {
+        fs::write(&path, text).unwrap();
+        refused(&["counterfoil.lock", words]);
+    }
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    refused(&["counterfoil.lock", "is not a file"]);
+    fs::remove_dir(&path).unwrap();
+    symlink("nowhere", &path).unwrap();
+    refused(&["counterfoil.lock", "cannot be read"]);
+    // One that leads somewhere stays a link, and what it leads to keeps its mode.
+    fs::write(folder.path("home/real.lock"), &written).unwrap();
+    fs::set_permissions(folder.path("home/real.lock"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::remove_file(&path).unwrap();
+    symlink(folder.path("home/real.lock"), &path).unwrap();
+    swap(&folder, "stamp_next");
+    folder.lock();
+    assert!(path.is_symlink() && lock(&folder) != written);
+    assert_eq!(fs::metadata(folder.path("home/real.lock")).unwrap().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn no_grant_reaches_the_lock_whether_it_is_there_or_not() {
+    let folder = open();
+    fs::create_dir(folder.path("work/conf")).unwrap();
+    fs::create_dir(folder.path("elsewhere")).unwrap();
+    fs::copy(fixture("stamp"), folder.path("elsewhere/stamp.wasm")).unwrap();
+    folder.write("elsewhere/counterfoil.toml", &CONFIG.replace("\"data\"", "\"../work/conf\""));
+    symlink(folder.path("work/conf/real.lock"), folder.path("elsewhere/counterfoil.lock")).unwrap();
+    folder.write("work/conf/real.lock", "version = 1\n");
+    let config = folder.path("elsewhere/counterfoil.toml");
+    folder.run(&["--config", config.to_str().unwrap(), "tools"]).gave(2, &["reaches the lock of the plug-ins"]);
+    // Beside a configuration that is itself a link into another folder.
+    fs::create_dir(folder.path("open")).unwrap();
+    folder.write(
+        "elsewhere/counterfoil.toml",
+        &CONFIG.replace("\"data\"", "\".\"").replace("stamp.wasm", "../elsewhere/stamp.wasm"),
+    );
+    symlink(&config, folder.path("open/agent.toml")).unwrap();
+    let agent = folder.path("open/agent.toml");
+    folder.run(&["--config", agent.to_str().unwrap(), "tools"]).gave(2, &["this directory reaches"]);
+}
+
+#[test]
+fn what_is_locked_and_no_longer_there_is_said_and_taken_out() {
+    let folder = locked();
+    folder.write("work/counterfoil.toml", &CONFIG.replace("plugins.stamp", "plugins.other"));
+    folder
+        .run(&["config", "check"])
+        .gave(0, &["locks what the configuration does not have: stamp", "other is not locked"]);
+    folder.run(&["doctor"]).gave(0, &["does not have: stamp"]);
+    folder.run(&["plugin", "lock", "other", "--yes"]).gave(0, &[]);
+    assert!(lock(&folder).contains("[plugins.stamp]") && lock(&folder).contains("[plugins.other]"));
+    folder.run(&["plugin", "lock", "--yes"]).gave(0, &["does not have: stamp"]);
+    assert!(!lock(&folder).contains("[plugins.stamp]") && lock(&folder).contains("[plugins.other]"));
+}
+
+#[test]
+fn a_configuration_of_another_name_has_a_lock_of_its_own() {
+    let folder = locked();
+    folder.write("work/desk.toml", CONFIG);
+    let desk = ["--config", "desk.toml"];
+    folder.run(&[&desk[..], &["tools"]].concat()).gave(0, &["is not locked", "--config desk.toml plugin lock stamp"]);
+    folder.run(&[&desk[..], &["plugin", "lock", "--yes"]].concat()).gave(0, &["desk.lock"]);
+    let shown = folder.run(&[&desk[..], &["tools"]].concat());
+    assert!(!shown.err.contains("not locked"), "{shown:?}");
+}
+
+#[test]
+fn a_first_configuration_comes_with_its_lock() {
+    let folder = Folder::new();
+    folder.run(&["config", "init", "--plugin", "files", "--plugin", "offers"]).gave(0, &["counterfoil.lock"]);
+    folder.run(&["plugin", "lock", "--check"]).gave(0, &["files is as it was locked", "offers is as it was locked"]);
+    let folder = Folder::new();
+    folder.write("work/counterfoil.lock", "version = 1\n");
+    folder.run(&["config", "init"]).gave(2, &["counterfoil.lock exists already"]);
+    assert!(!folder.path("work/counterfoil.toml").exists());
+}

@@ -104,7 +104,11 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    /// Of a command that has ended.
+    ///
+    /// # Panics
+    /// Where it printed what is no UTF-8.
+    pub fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
         Self { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
     }

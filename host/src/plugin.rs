@@ -3,9 +3,10 @@
 //!
 //! A component is a plug-in when it exports `counterfoil:tool/tools@0.1.0`; what else it exports is not looked at. It may
 //! import `counterfoil:tool/progress` and everything of WASI 0.2: `cli`, `clocks`, `filesystem`, `io`, `random`, `sockets`.
-//! Of these only clocks and randomness work without a grant: standard input is empty, there are no arguments and no
-//! variables, standard output goes to the log, every use of a socket or a name look-up is denied, and there are no
-//! directories but the granted ones. Nothing else links, HTTP included, and a component that imports it is not loaded.
+//! With the feature `http` it may import `wasi:http` as well, to send requests. Of these only clocks and randomness work
+//! without a grant: standard input is empty, there are no arguments and no variables, standard output goes to the log, every
+//! use of a socket or a name look-up is denied, there are no directories but the granted ones, and every request is denied
+//! that no grant lets through. Nothing else links, and a component that imports it is not loaded.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), counterfoil::Error> {
@@ -30,7 +31,7 @@ mod describe;
 mod env;
 mod given;
 pub(crate) mod grants;
-#[expect(dead_code, reason = "what sends requests is still to come")]
+#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "what sends requests is not there"))]
 pub(crate) mod http;
 mod instance;
 mod load;

@@ -1,5 +1,7 @@
 //! Configurations: each mistake with its line and what to do; each good form with what it means.
 
+mod http;
+
 use counterfoil::config::{Admitted, Config, StoreConfig};
 use counterfoil::plugin::Access;
 use counterfoil::tool::Declaration;

@@ -25,4 +25,5 @@ mod python;
 mod startup;
 mod store_processes;
 mod vectors;
+mod web;
 mod wit;

@@ -238,8 +238,8 @@ fn limits(table: &LimitsTable, path: &str, places: &mut Places) -> Result<Limits
         )+ };
     }
     take!(time: preview, execute, queue);
-    take!(size: memory, output, log, log_per_minute, stack);
-    take!(count: instances, handles, max_concurrent, reading, per_owner);
+    take!(size: memory, output, log, log_per_minute, stack, http_body);
+    take!(count: instances, handles, http_requests, max_concurrent, reading, per_owner);
     if let Some(elements) = count(table.table_elements.as_ref(), &format!("{path}.limits.table_elements"), places)? {
         limits.table_elements = elements.into();
     }

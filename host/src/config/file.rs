@@ -168,6 +168,10 @@ pub(super) struct LimitsTable {
     pub instances: Option<At<Count>>,
     /// Handles that one call may hold at once: open files, streams, timers. Default: 1024.
     pub handles: Option<At<Count>>,
+    /// Size of the bodies of the requests and answers of one call, together. Default: "16 MiB".
+    pub http_body: Option<At<Size>>,
+    /// How many requests one call may send. Default: 64.
+    pub http_requests: Option<At<Count>>,
     /// How many calls with write grants may run at once. Default: 1.
     pub max_concurrent: Option<At<Count>>,
     /// How many calls that change nothing may run at once, at most 32; one owner gets three quarters of them. Default: 8.

@@ -7,6 +7,7 @@ use super::bindings::exports::counterfoil::tool::tools::{
     Context, Effect as WitEffect, Outcome as WitOutcome, Plan as WitPlan, ToolError as WitError,
 };
 use super::env::{Secret, masked_error};
+use super::http::Reach;
 use super::instance::{Instance, Usage, shortened};
 use super::options::Access;
 use super::stdio::Volume;
@@ -54,6 +55,7 @@ impl Inner {
         let _slot = self.slot(owner, Power::ReadOnly).await?;
         let mut instance = self.instance(Power::ReadOnly).await?;
         instance.listen(progress);
+        instance.store.data_mut().open(Reach::Reading);
         let arguments = arguments.to_owned();
         let Instance { store, plugin } = &mut instance;
         let call = plugin.counterfoil_tool_tools().call_preview(store, own, &arguments);
@@ -85,8 +87,11 @@ impl Inner {
                 self.name
             ))
         })?;
-        let writes =
-            power == Power::Granted && self.given.dirs.iter().any(|granted| granted.grant.access == Access::ReadWrite);
+        let changes = || {
+            self.given.dirs.iter().any(|granted| granted.grant.access == Access::ReadWrite)
+                || self.given.web.can_change()
+        };
+        let writes = power == Power::Granted && changes();
         let closed = |_| {
             ToolError::Unavailable(format!(
                 "plug-in {} is no longer served: call again once the server has been started anew",
@@ -154,7 +159,10 @@ impl Prepared for Ready {
         };
         let arguments = permit.arguments().to_owned();
         self.instance.listen(progress);
-        self.instance.store.data_mut().changes.allowed = self.power == Power::Granted;
+        self.instance.store.data_mut().open(match self.power {
+            Power::ReadOnly => Reach::Reading,
+            Power::Granted => Reach::Granted,
+        });
         let Instance { store, plugin } = &mut self.instance;
         let call = plugin.counterfoil_tool_tools().call_execute(store, &self.own, &arguments, &context);
         let answer = timeout(permit.limit(), call).await;
@@ -167,10 +175,7 @@ impl Prepared for Ready {
             // The permit's limit is what the start has left of it: nothing that anybody has set.
             Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", self.plugin.limits.execute))),
         }
-        .map_err(|error| {
-            let observed = if state.changes.entered { Effect::Unknown } else { Effect::None };
-            RunError { error: masked_error(&self.plugin.given.env, error), observed }
-        })
+        .map_err(|error| RunError { error: masked_error(&self.plugin.given.env, error), observed: state.observed() })
     }
 }
 

@@ -10,12 +10,13 @@ use crate::digest::Digest;
 use crate::{Error, ErrorKind};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// What calls of a plug-in may use.
 #[derive(Default)]
 pub(super) struct Given {
     pub(super) dirs: Vec<Granted>,
-    pub(super) web: Web,
+    pub(super) web: Arc<Web>,
     pub(super) env: Vec<(String, Secret)>,
 }
 
@@ -165,7 +166,7 @@ impl Resolution<'_> {
                 self.tell(GrantKind::Http, &what, None, Some(not_granted(&asked.asked())));
             }
         }
-        self.given.web = web;
+        self.given.web = Arc::new(web);
         Ok(())
     }
 }

@@ -1,11 +1,23 @@
 //! Outbound HTTP for plug-ins: what the operator grants and what a component declares, and whether a request is within
 //! both. A request that nothing here lets through is never sent.
 
+#[cfg(feature = "http")]
+mod address;
+#[cfg(feature = "http")]
+mod body;
 mod name;
+#[cfg(feature = "http")]
+mod network;
 mod pattern;
+#[cfg(feature = "http")]
+mod traffic;
 
 pub(crate) use name::HostName;
+#[cfg(feature = "http")]
+pub(crate) use network::Network;
 pub(crate) use pattern::{HostPattern, Pattern, Target, methods};
+#[cfg(feature = "http")]
+pub(crate) use traffic::{FIELDS, Traffic};
 
 use crate::{Error, ErrorKind};
 
@@ -116,6 +128,9 @@ pub(crate) struct Web {
     granted: Vec<Allowed>,
     /// What the component says that it needs: a request must be within one of these, too.
     declared: Vec<Pattern>,
+    /// The way out, which all plug-ins of a sandbox share.
+    #[cfg(feature = "http")]
+    network: std::sync::Arc<Network>,
 }
 
 impl Web {
@@ -130,7 +145,13 @@ impl Web {
             })?;
             granted.push(allowed);
         }
-        Ok(Self { granted, declared })
+        Ok(Self { granted, declared, ..Self::default() })
+    }
+
+    /// The same on another way out.
+    #[cfg(feature = "http")]
+    pub(crate) fn through(&self, network: &std::sync::Arc<Network>) -> std::sync::Arc<Self> {
+        std::sync::Arc::new(Self { network: std::sync::Arc::clone(network), ..self.clone() })
     }
 
     /// The grants.

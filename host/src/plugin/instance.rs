@@ -2,15 +2,20 @@
 
 use super::bindings::{self, PluginPre};
 use super::given::Given;
+use super::http::Reach;
+#[cfg(feature = "http")]
+use super::http::{FIELDS, Traffic};
 use super::options::Limits;
 use super::stdio::Kept;
 use super::watch::Changes;
-use crate::tool::{Power, Progress};
+use crate::tool::{Effect, Power, Progress};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasmtime::{ResourceLimiter, Store};
 use wasmtime_wasi::filesystem::{Dir, WasiFilesystemCtxView};
 use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
+#[cfg(feature = "http")]
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 /// Data that a guest may hand to the host in one call, beside its outcome: a piece of a file, a list of directories.
 const TRANSFER: u64 = 16 << 20;
@@ -30,6 +35,8 @@ pub(super) struct State {
     pub(super) changes: Changes,
     /// Listings of directories that the guest holds.
     listings: usize,
+    #[cfg(feature = "http")]
+    http: (WasiHttpCtx, Traffic),
     pub(super) usage: Usage,
     pub(super) stdout: Kept,
     pub(super) stderr: Kept,
@@ -60,12 +67,35 @@ impl State {
             dirs: given.dirs.iter().map(|granted| granted.for_call(power)).collect(),
             changes: Changes::default(),
             listings: 0,
+            #[cfg(feature = "http")]
+            http: {
+                let mut fields = WasiHttpCtx::new();
+                fields.set_field_size_limit(FIELDS);
+                (fields, Traffic::new(&given.web, limits))
+            },
             usage: Usage::new(limits),
             stdout,
             stderr,
             progress: None,
             reported: None,
         }
+    }
+
+    /// Lets the instance reach so far: until this is called it can change nothing and send nothing.
+    pub(super) fn open(&mut self, reach: Reach) {
+        self.changes.allowed = reach == Reach::Granted;
+        #[cfg(feature = "http")]
+        {
+            self.http.1.reach = reach;
+        }
+    }
+
+    /// What the host saw of what the instance changed.
+    pub(super) fn observed(&self) -> Effect {
+        let entered = self.changes.entered;
+        #[cfg(feature = "http")]
+        let entered = entered || self.http.1.has_changed();
+        if entered { Effect::Unknown } else { Effect::None }
     }
 
     /// The file system's part, what is open of it, and what may be changed there.
@@ -100,6 +130,14 @@ impl Instance {
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+#[cfg(feature = "http")]
+impl WasiHttpView for State {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        let (ctx, traffic) = &mut self.http;
+        WasiHttpCtxView { hooks: traffic, table: &mut self.table, ctx }
     }
 }
 

@@ -21,11 +21,13 @@ const MAX_FILE: u64 = 256 << 20;
 /// What a plug-in must export.
 const TOOLS: &str = "counterfoil:tool/tools@0.1.0";
 /// What a plug-in may import.
-const PROVIDED: [&str; 7] = [
+const PROVIDED: &[&str] = &[
     "counterfoil:tool/progress@0.1.",
     "wasi:cli/",
     "wasi:clocks/",
     "wasi:filesystem/",
+    #[cfg(feature = "http")]
+    "wasi:http/",
     "wasi:io/",
     "wasi:random/",
     "wasi:sockets/",
@@ -71,6 +73,10 @@ pub(super) async fn plugin(
     let named =
         |error: Error| Error::new(ErrorKind::Config, format!("plug-in {}: {error}", options.name)).with_source(error);
     let grants = options.check().map_err(&named)?;
+    if !cfg!(feature = "http") && !options.http.is_empty() {
+        let what = "this host is built without HTTP: build it with its feature `http`, or grant none";
+        return Err(named(Error::new(ErrorKind::Config, what)));
+    }
     grants::out_of_reach(&grants::protected(sandbox, source), &options.name, &grants)?;
     let bad = |what: String| bad(&options.name, place, what);
     kind(&bytes).map_err(&bad)?;
@@ -99,6 +105,8 @@ pub(super) async fn plugin(
     resolution.env(&options.env);
     resolution.http(&options.http).map_err(&named)?;
     let Resolution { given, told, .. } = resolution;
+    #[cfg(feature = "http")]
+    let given = super::given::Given { web: given.web.through(&sandbox.network), ..given };
     let (imports, exports) = fit(&machine.engine, &component).map_err(&bad)?;
     let pre = machine.linker.instantiate_pre(&component);
     let pre = pre.map_err(|error| bad(format!("imports what does not fit: {}", chain(&error))))?;

@@ -76,6 +76,10 @@ pub struct Limits {
     pub per_owner: u32,
     /// How long a call waits for its turn. 60 s: a client has long given up by then.
     pub queue: Duration,
+    /// Bodies of the requests and answers of one call, together, in bytes. 16 MiB.
+    pub http_body: u64,
+    /// Requests that one call may send. 64: a call is one step and no crawl.
+    pub http_requests: u32,
     /// Runs with the power to change something at once. 1: the next waits, also one of another process that may write to the
     /// same directory. More: nobody waits for anybody outside, and the plug-in has to stand that.
     pub max_concurrent: u32,
@@ -97,6 +101,8 @@ impl Default for Limits {
             reading: 8,
             per_owner: 64,
             queue: Duration::from_secs(60),
+            http_body: 16 << 20,
+            http_requests: 64,
             max_concurrent: 1,
         }
     }
@@ -118,6 +124,8 @@ impl Limits {
             ("reading", self.reading == 0),
             ("per_owner", self.per_owner == 0),
             ("queue", self.queue.is_zero()),
+            ("http_body", self.http_body == 0),
+            ("http_requests", self.http_requests == 0),
             ("max_concurrent", self.max_concurrent == 0),
         ];
         if let Some((name, _)) = zero.iter().find(|(_, zero)| *zero) {
@@ -240,6 +248,8 @@ mod tests {
         refused(with(|limits| limits.reading = 0), "limit reading");
         refused(with(|limits| limits.per_owner = 0), "limit per_owner");
         refused(with(|limits| limits.queue = Duration::ZERO), "limit queue");
+        refused(with(|limits| limits.http_body = 0), "limit http_body");
+        refused(with(|limits| limits.http_requests = 0), "limit http_requests");
         refused(with(|limits| limits.max_concurrent = 0), "limit max_concurrent");
         refused(with(|limits| limits.table_elements = 100_001), "no more than 100000");
         refused(with(|limits| limits.instances = 65), "no more than 64");

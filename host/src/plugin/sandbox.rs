@@ -54,6 +54,8 @@ pub struct Sandbox {
     others: Mutex<BTreeMap<u64, Arc<Machine>>>,
     pub(super) cache: CodeCache,
     pub(super) slots: Arc<Semaphore>,
+    #[cfg(feature = "http")]
+    pub(super) network: Arc<super::http::Network>,
 }
 
 /// An engine with what runs beside it.
@@ -81,7 +83,14 @@ impl Sandbox {
     pub fn new(options: SandboxOptions) -> Result<Arc<Self>, Error> {
         let (usual, others) = (Machine::new(STACK)?, Mutex::default());
         let slots = Arc::new(Semaphore::new(INSTANCES as usize));
-        Ok(Arc::new(Self { usual, others, cache: CodeCache::new(options.cache), slots }))
+        Ok(Arc::new(Self {
+            usual,
+            others,
+            cache: CodeCache::new(options.cache),
+            slots,
+            #[cfg(feature = "http")]
+            network: Arc::default(),
+        }))
     }
 
     /// What a plug-in with that much stack runs on.
@@ -175,10 +184,13 @@ fn pool() -> PoolingAllocationConfig {
 }
 
 /// Everything of WASI 0.2 links, so that components of every language load; what is not granted answers "not permitted".
-/// Sockets among it: Python's components import them. Nothing else links: no HTTP, no key-value, nothing of the host's.
+/// Sockets among it: Python's components import them. Outbound HTTP links as well where the host is built with it. Nothing
+/// else does: no key-value, nothing of the host's.
 fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    #[cfg(feature = "http")]
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(&mut linker)?;
     progress::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
     // The file system goes through an observer instead.
     linker.allow_shadowing(true);

@@ -74,11 +74,11 @@ async fn what_is_no_file_is_refused() {
 async fn imports_that_are_not_provided_are_named() {
     let mut component = ComponentBuilder::default();
     let nothing = component.type_instance(None, &InstanceType::new());
-    for name in ["wasi:http/outgoing-handler@0.2.0", "example:key/value@1.0.0", "wasi:random/random@0.2.6"] {
+    for name in ["wasi:keyvalue/store@0.2.0", "example:key/value@1.0.0", "wasi:random/random@0.2.6"] {
         component.import(name, ComponentTypeRef::Instance(nothing));
     }
     let error = bytes(component.finish()).await.unwrap_err().to_string();
-    assert!(error.contains("wasi:http/outgoing-handler@0.2.0, example:key/value@1.0.0, which"), "{error}");
+    assert!(error.contains("wasi:keyvalue/store@0.2.0, example:key/value@1.0.0, which"), "{error}");
     assert!(!error.contains("wasi:random"), "{error}");
 }
 

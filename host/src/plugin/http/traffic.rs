@@ -1,0 +1,235 @@
+//! The requests of one call: each is held against the grants when it is handed over, and sent only then. What is more than
+//! a look is noted before it can be under way, and the note is taken back only where it is certain that nothing was sent.
+
+use super::body::{Allowance, Begun, Counted};
+use super::network::{Network, Stream};
+use super::{Reach, Target, Web, is_reading};
+use crate::plugin::options::Limits;
+use crate::text;
+use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use http::{HeaderName, HeaderValue, Method, Request, Response, Uri};
+use http_body::Body as _;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tokio::time::timeout;
+use wasmtime_wasi_http::io::TokioIo;
+use wasmtime_wasi_http::{
+    DEFAULT_FORBIDDEN_HEADERS, Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttpHooks,
+};
+
+/// Bytes of one set of headers that a plug-in makes, in memory.
+pub(crate) const FIELDS: usize = 64 << 10;
+/// Bytes of an answer's headers, and how many of them.
+const ANSWER_HEAD: usize = 64 << 10;
+const ANSWER_HEADERS: usize = 128;
+/// Headers by which some servers take one method for another.
+const OVERRIDES: [HeaderName; 3] = [
+    HeaderName::from_static("x-http-method"),
+    HeaderName::from_static("x-http-method-override"),
+    HeaderName::from_static("x-method-override"),
+];
+
+/// The ends of a request, as wasi:http wants them.
+type Sent = Result<(Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
+
+/// What a call has of HTTP.
+pub(crate) struct Traffic {
+    /// What the call may send now.
+    pub(crate) reach: Reach,
+    web: Arc<Web>,
+    /// Requests that are left.
+    requests: u32,
+    left: Allowance,
+    /// Requests that change something and were sent, or may have been.
+    changing: Arc<AtomicU32>,
+    forbidden: ForbiddenHeaderFilter,
+}
+
+impl Traffic {
+    pub(crate) fn new(web: &Arc<Web>, limits: &Limits) -> Self {
+        Self {
+            reach: Reach::Nothing,
+            web: Arc::clone(web),
+            requests: limits.http_requests,
+            left: Allowance::new(limits.http_body),
+            changing: Arc::default(),
+            forbidden: Arc::new(|name| DEFAULT_FORBIDDEN_HEADERS.contains(name) || OVERRIDES.contains(name)),
+        }
+    }
+
+    /// Whether a request that changes something was sent, or may have been.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.changing.load(Ordering::SeqCst) > 0
+    }
+
+    /// Decides. What is let through has its note and its place.
+    fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Target, Note), Error> {
+        self.requests = self.requests.checked_sub(1).ok_or(Error::ConnectionLimitReached)?;
+        let (uri, method) = (request.uri(), request.method());
+        let scheme = uri.scheme_str().unwrap_or_default();
+        let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+        let target =
+            Target::of(scheme, authority).filter(|target| self.web.allows(self.reach, target, method.as_str()));
+        let carries = request.headers().get(CONTENT_LENGTH).is_some_and(|length| length != "0");
+        match target {
+            Some(target) if self.reach == Reach::Granted || !carries => {
+                let looks = is_reading(method.as_str()) && request.body().is_end_stream();
+                Ok((target, Note::new(if looks { None } else { Some(&self.changing) })))
+            }
+            _ => {
+                let shown = text::escape(authority);
+                tracing::info!(target: "counterfoil::plugin", "denied: {method} {scheme}://{shown} ({:?})", self.reach);
+                Err(Error::HttpRequestDenied)
+            }
+        }
+    }
+}
+
+impl WasiHttpHooks for Traffic {
+    fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
+        Arc::clone(&self.forbidden)
+    }
+
+    // Every other scheme is denied like every other host.
+    fn is_supported_scheme(&mut self, _: &http::uri::Scheme) -> bool {
+        true
+    }
+
+    fn send_request(
+        &mut self,
+        request: Request<WasiBody>,
+        options: Option<RequestOptions>,
+        _: Box<dyn Future<Output = Result<(), Error>> + Send>,
+    ) -> Box<dyn Future<Output = Sent> + Send> {
+        match self.admit(&request) {
+            Err(error) => Box::new(async { Err(error) }),
+            Ok((target, note)) => {
+                let (network, left, reach) = (Arc::clone(&self.web.network), self.left.clone(), self.reach);
+                let options = options.unwrap_or_default();
+                Box::new(async move { Sending { target, network, left, reach, options, note }.go(request).await })
+            }
+        }
+    }
+}
+
+/// The note that a call may have changed something by a request.
+struct Note(Option<Arc<AtomicU32>>);
+
+impl Note {
+    fn new(changing: Option<&Arc<AtomicU32>>) -> Self {
+        if let Some(changing) = changing {
+            changing.fetch_add(1, Ordering::SeqCst);
+        }
+        Self(changing.cloned())
+    }
+
+    /// Nothing was sent, for certain. Dropping it says nothing: it stays noted.
+    fn take_back(&mut self) {
+        if let Some(changing) = self.0.take() {
+            changing.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// One request that may be sent.
+struct Sending {
+    target: Target,
+    network: Arc<Network>,
+    left: Allowance,
+    reach: Reach,
+    options: RequestOptions,
+    note: Note,
+}
+
+impl Sending {
+    async fn go(mut self, request: Request<WasiBody>) -> Sent {
+        let ready = match self.ready(request).await {
+            Ok(ready) => ready,
+            Err(error) => {
+                self.note.take_back();
+                return Err(error);
+            }
+        };
+        let (request, stream) = ready;
+        let mut connection = http1::Builder::new();
+        connection.max_buf_size(ANSWER_HEAD).max_headers(ANSWER_HEADERS);
+        let (mut sender, connection) = connection.handshake(TokioIo::new(stream)).await.map_err(failed)?;
+        let mut connection = Box::pin(connection);
+        let first = self.options.first_byte_timeout.unwrap_or(Duration::MAX);
+        let answering = async {
+            let mut answer = std::pin::pin!(sender.send_request(request));
+            tokio::select! {
+                answer = &mut answer => answer.map(|answer| (answer, true)),
+                ended = &mut connection => {
+                    ended?;
+                    answer.await.map(|answer| (answer, false))
+                }
+            }
+        };
+        let answer = timeout(first, answering).await.map_err(|_| Error::ConnectionReadTimeout)?;
+        let (answer, goes_on) = answer.map_err(failed)?;
+        let between = self.options.between_bytes_timeout;
+        let answer = answer.map(|body: Incoming| Counted::received(body, self.left, failed, between).boxed_unsync());
+        let rest = async move {
+            if goes_on {
+                // What goes wrong from here on shows in the body.
+                let _ = connection.await;
+            }
+            Ok(())
+        };
+        Ok((answer, Box::new(rest)))
+    }
+
+    /// The request as it goes out, and the way for it. Nothing has been sent when this fails.
+    async fn ready(&mut self, request: Request<WasiBody>) -> Result<(Request<WasiBody>, Box<dyn Stream>), Error> {
+        let (mut head, body) = request.into_parts();
+        let looks = is_reading(head.method.as_str());
+        let body = if looks { self.looked_at(&head.method, body).await? } else { Some(body) };
+        if looks && body.is_some() && !head.headers.contains_key(CONTENT_LENGTH) {
+            // Nobody expects a body here, hyper included: without this it would not send it.
+            head.headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
+        let authority = self.target.authority();
+        head.headers.insert(HOST, HeaderValue::try_from(authority).map_err(|_| Error::HttpRequestUriInvalid)?);
+        let path = head.uri.path_and_query().cloned().unwrap_or_else(|| http::uri::PathAndQuery::from_static("/"));
+        head.uri = Uri::from(path);
+        let stream = self.network.connect(&self.target, self.options.connect_timeout).await?;
+        let body = match body {
+            Some(body) => Counted::sent(body, self.left.clone(), std::convert::identity).boxed_unsync(),
+            None => Empty::new().map_err(|never| match never {}).boxed_unsync(),
+        };
+        Ok((Request::from_parts(head, body), stream))
+    }
+
+    /// The body of a request that only looks: hardly ever anything, and then it may be more than a look. Libraries open
+    /// one for every request, so it shows only when it begins or ends.
+    async fn looked_at(&mut self, method: &Method, body: WasiBody) -> Result<Option<WasiBody>, Error> {
+        match Begun::of(body).await? {
+            None => {
+                self.note.take_back();
+                Ok(None)
+            }
+            Some(body) if self.reach == Reach::Granted => Ok(Some(body.boxed_unsync())),
+            Some(_) => {
+                tracing::info!(target: "counterfoil::plugin", "denied: {method} with a body ({:?})", self.reach);
+                Err(Error::HttpRequestDenied)
+            }
+        }
+    }
+}
+
+/// What went wrong on the way, as the plug-in is told.
+fn failed(error: hyper::Error) -> Error {
+    let own = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
+    match own {
+        Some(Error::HttpRequestBodySize(size)) => Error::HttpRequestBodySize(*size),
+        _ if error.is_timeout() => Error::HttpResponseTimeout,
+        _ if error.is_parse_too_large() => Error::HttpResponseHeaderSectionSize(None),
+        _ if error.is_incomplete_message() || error.is_closed() => Error::HttpResponseIncomplete,
+        _ => Error::HttpProtocolError,
+    }
+}

@@ -9,6 +9,7 @@
 mod answer;
 mod builder;
 mod fits;
+mod hidden;
 mod listing;
 mod run;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::policy::Level;
 use crate::schema::Schema;
 use crate::tool::{Backend, Declaration, Power, Progress};
 use answer::Answers;
+use hidden::Hidden;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -232,21 +234,26 @@ impl Host {
         if let Err(what) = tool.fits(&call.arguments).await {
             return answers.refuse(Reason::InvalidArguments, &what).await;
         }
+        let hidden = Hidden::of(&tool.schema, &call.arguments);
+        let progress = hidden.progress(progress);
         if let Some(standing) = &tool.standing {
-            return run::at_once(answers, tool, &call.owner, standing.clearance(call.arguments), progress).await;
+            let clearance = standing.clearance(call.arguments);
+            return run::at_once(answers, tool, &call.owner, clearance, &hidden, progress).await;
         }
         let plan = match tool.backend.preview(&call.owner, &call.tool, &call.arguments, progress.clone()).await {
             Ok(plan) => plan,
-            Err(error) => return answers.not_planned(error).await,
+            Err(error) => return answers.not_planned(hidden.error(error)).await,
         };
         // A plan that is no good is none, however mild it calls itself.
         let level = plan.level;
-        let plan = match answers.plan(plan).await {
+        let plan = match answers.plan(plan, &hidden).await {
             Ok(plan) => plan,
             Err(refused) => return refused,
         };
         match permit::clear(&self.inner.gate, tool.rules, &call, level, plan.precondition.as_deref()).await {
-            Ok(Clearing::AtOnce(clearance)) => run::at_once(answers, tool, &call.owner, clearance, progress).await,
+            Ok(Clearing::AtOnce(clearance)) => {
+                run::at_once(answers, tool, &call.owner, clearance, &hidden, progress).await
+            }
             Ok(Clearing::Confirm) => self.challenge(answers, &call, &plan).await,
             Err(error) => answers.bad_level(error).await,
         }

@@ -75,6 +75,7 @@ pub mod error;
 pub mod gate;
 pub mod host;
 mod json;
+mod names;
 pub mod native;
 pub mod owner;
 mod permit;

@@ -2,7 +2,7 @@
 //! in), and never looks at a number through a double that does not hold it.
 
 mod numbers;
-mod secret;
+pub(crate) mod secret;
 mod shape;
 
 use crate::json;
@@ -30,7 +30,7 @@ pub(crate) struct Schema {
     /// Whether any answer can depend on a number's value, and not only on its being a number.
     weighs_numbers: bool,
     /// What it marks as secret, if anything.
-    secrets: Option<secret::Secrets>,
+    secrets: Option<secret::Marks>,
 }
 
 impl std::fmt::Debug for Schema {
@@ -58,7 +58,7 @@ impl Schema {
         };
         // A place of the value is looked at with every keyword of the text at most, as often as references lead there.
         let weight = text.len().saturating_add(looks).saturating_add(pattern.saturating_mul(patterns(&schema)));
-        let (weighs_numbers, secrets) = (numbers::weighed(&schema), secret::Secrets::of(&schema));
+        let (weighs_numbers, secrets) = (numbers::weighed(&schema), secret::marks(&schema));
         Ok(Self { validator, weight, weighs_numbers, secrets })
     }
 

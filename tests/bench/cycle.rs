@@ -54,6 +54,7 @@ pub fn plan() -> Plan {
         preview: PREVIEW.into(),
         warnings: Vec::new(),
         precondition: Some("4.50".into()),
+        masked_arguments: None,
         needs: Assurance::TokenOnly,
         approvers: 0,
     }

@@ -125,6 +125,7 @@ fn shown(plan: counterfoil::gate::Plan) -> Plan {
         preview: plan.preview,
         warnings: plan.warnings,
         precondition: plan.precondition,
+        masked_arguments: plan.masked_arguments,
         needs: Assurance::TokenOnly,
         approvers: plan.approvers,
     }

@@ -368,6 +368,55 @@ fn a_listed_name_is_taken_once_across_plugins() {
 }
 
 #[test]
+fn a_listed_name_is_not_easily_taken_for_another() {
+    // In one plug-in, and across two; renamed names count as they are listed.
+    let two = files("rename = { old = \"renamed\" }\n[plugins.other]\nsource = \"other.wasm\"\n");
+    #[track_caller]
+    fn check(text: &str, first: &[&str], second: &[&str], expected: Result<(), &[&str]>) {
+        let config = accepted(text);
+        let mut admitted = Admitted::default();
+        let declared = |names: &[&str]| names.iter().map(|name| tool(name, Level::Safe)).collect::<Vec<_>>();
+        let found = config.admit(&config.plugins[0], &declared(first), &mut admitted);
+        let found = found.and_then(|_| config.admit(&config.plugins[1], &declared(second), &mut admitted));
+        match (found.map_err(|error| error.to_string()), expected) {
+            (Ok(_), Ok(())) => {}
+            (Err(error), Err(words)) => {
+                words.iter().for_each(|word| assert!(error.contains(word), "{word:?} is missing in:\n{error}"));
+            }
+            (found, _) => panic!("{found:?} for {first:?} and {second:?}"),
+        }
+    }
+    let across: &[&str] = &["counterfoil.toml:4:", "\"Read\"", "\"read\" of the plug-in \"files\"", "`rename`"];
+    check(&two, &["old", "read"], &["Read"], Err(across));
+    check(&two, &["old", "read"], &["reader"], Ok(()));
+    check(&two, &["old", "item10"], &["iteml0"], Err(&["\"iteml0\" is easily taken for \"item10\""]));
+    check(&two, &["old", "move"], &["rnove"], Err(&["\"rnove\" is easily taken for \"move\""]));
+    check(&two, &["old", "a-b"], &["a_b"], Err(&["\"a_b\" is easily taken for \"a-b\""]));
+    check(&two, &["old"], &["RENAMED"], Err(&["\"RENAMED\" is easily taken for \"renamed\""]));
+    check(&two, &["old"], &["OLD"], Ok(()));
+    check(
+        &two,
+        &["old", "read", "READ"],
+        &[],
+        Err(&["counterfoil.toml:1:", "\"READ\" is easily taken for \"read\": give"]),
+    );
+}
+
+#[test]
+fn the_name_of_a_plugin_is_not_easily_taken_for_another() {
+    let other = |name: &str| files(&format!("[plugins.{name}]\nsource = \"other.wasm\"\n"));
+    for name in ["Files", "fi1es", "FILES"] {
+        refused(&other(name), 3, &["easily taken for", "another name"]);
+    }
+    for name in ["native", "Native", "NATIVE"] {
+        refused(&format!("[plugins.{name}]\nsource = \"other.wasm\"\n"), 1, &["\"native\", which is taken"]);
+    }
+    for name in ["files2", "file", "natives"] {
+        assert_eq!(accepted(&other(name)).plugins.len(), 2);
+    }
+}
+
+#[test]
 fn the_configuration_of_the_documentation_is_accepted() {
     let config = accepted(
         r#"

@@ -32,6 +32,8 @@ pub struct Header {
 pub struct Case {
     /// A sentence, and the seed of its randomness.
     pub name: String,
+    /// A text that the store must not have.
+    pub secret: Option<String>,
     /// What differs from the default settings.
     #[serde(default)]
     pub settings: Map<String, Value>,
@@ -60,6 +62,7 @@ struct Run {
     side: Side,
     sweeping: Sweeping,
     world: World,
+    secret: Option<String>,
     settings: Mutex<Map<String, Value>>,
     scope: Mutex<Scope>,
     nested: Mutex<BTreeMap<usize, Vec<Value>>>,
@@ -71,7 +74,8 @@ pub fn run(header: &Arc<Header>, case: &Case, side: Side, sweeping: Sweeping) ->
     let named = BTreeMap::from([("outcomes".to_string(), json!(header.outcomes))]);
     let scope = Mutex::new(Scope { start: header.start, named });
     let (settings, nested) = (Mutex::new(Map::new()), Mutex::default());
-    let run = Arc::new(Run { header: header.clone(), side, sweeping, world, settings, scope, nested });
+    let secret = case.secret.clone();
+    let run = Arc::new(Run { header: header.clone(), side, sweeping, world, secret, settings, scope, nested });
     let mut gate = run.gate();
     if !case.settings.is_empty() {
         let answer = run.configure(&mut *gate, &case.settings);
@@ -180,6 +184,11 @@ impl Run {
         }
         self.expect(step, &answer).unwrap_or_else(|error| panic!("{place}: {function}: {error}"));
         self.keeps_no_token(place);
+        if let Some(secret) = self.secret.as_deref() {
+            self.keeps_no_secret(secret, place);
+            let told = ["show", "list", "decode"].contains(&function) && answer.to_string().contains(secret);
+            assert!(!told, "{place}: {function} tells the secret");
+        }
         if let Some(name) = step.get("as") {
             let value = answer.get("ok").unwrap_or(&answer).clone();
             self.scope.lock().unwrap().named.insert(name.as_str().unwrap().to_string(), value);
@@ -274,6 +283,14 @@ impl Run {
         for (_, row) in self.world.rows() {
             let found = row.body.windows(4).any(|part| part == b"cfm_");
             assert!(!found, "{place}: a token is in the stored row");
+        }
+    }
+
+    /// What is masked is stored in no other form.
+    fn keeps_no_secret(&self, secret: &str, place: &str) {
+        for (_, row) in self.world.rows() {
+            let found = row.body.windows(secret.len()).any(|part| part == secret.as_bytes());
+            assert!(!found, "{place}: the secret is in the stored row");
         }
     }
 }

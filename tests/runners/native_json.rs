@@ -90,6 +90,7 @@ pub(super) fn plan(value: &Value) -> Plan {
         preview: text(value, "preview").to_string(),
         warnings: warnings.iter().map(|warning| warning.as_str().unwrap().to_string()).collect(),
         precondition: value["precondition"].as_str().map(str::to_string),
+        masked_arguments: value["masked_arguments"].as_str().map(str::to_string),
         needs: assurance(&value["needs"]),
         approvers: number(value, "approvers") as u8,
     }
@@ -177,7 +178,7 @@ pub(super) fn item(c: &Confirmation, now: u64) -> Value {
         c.approvals.iter().map(|a| json!({ "by": a.by, "at": a.at, "proof": a.proof.name() })).collect();
     let mut item = json!({
         "approval_id": c.approval_id, "progress": progress, "owner": c.owner, "tool": c.tool, "revision": c.revision,
-        "arguments": c.arguments, "summary": c.plan.summary, "preview": c.plan.preview, "warnings": c.plan.warnings,
+        "arguments": c.plan.masked_arguments.as_ref().unwrap_or(&c.arguments), "summary": c.plan.summary, "preview": c.plan.preview, "warnings": c.plan.warnings,
         "precondition": c.plan.precondition, "needs": c.plan.needs.name(), "approvers": c.plan.approvers,
         "issued_at": c.issued, "expires_at": c.expires(), "approvals": approvals, "refusal": null,
         "operation_id": null, "started_at": null, "deadline": null, "completed_at": null, "status": null,

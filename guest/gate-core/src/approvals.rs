@@ -201,7 +201,7 @@ fn keys<'a>(object: &'a mut Object, c: &Confirmation, now: UnixMillis) -> &'a mu
         .text("owner", &c.owner)
         .text("tool", &c.tool)
         .text("revision", &c.revision)
-        .text("arguments", &c.arguments)
+        .text("arguments", c.shown_arguments())
         .text("summary", &plan.summary)
         .text("preview", &plan.preview)
         .raw("warnings", &json::texts(plan.warnings.iter().map(String::as_str)))

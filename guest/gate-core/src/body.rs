@@ -1,8 +1,8 @@
 //! How a confirmation is stored: bytes that only this module writes and reads. The store is outside the gate, so reading
 //! trusts nothing: every length, tag and text is checked, and nothing may be left over.
 //!
-//! `CFB1`, then the fields in order: texts and lists by length (four bytes, big-endian), numbers as eight bytes,
-//! variants by one byte.
+//! `CFB1`, or `CFB2` where the arguments are masked; then the fields in order: texts and lists by length (four bytes,
+//! big-endian), numbers as eight bytes, variants by one byte.
 
 use crate::answer::Assurance;
 use crate::confirmation::{Approval, Confirmation, Index, Plan, Refusal, Run, Settlement, State, Status};
@@ -11,8 +11,11 @@ use crate::prose::say;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem;
 
-const MAGIC: &[u8] = b"CFB1";
+const WHOLE: &[u8] = b"CFB1";
+/// A gate that does not know this mark would compare the masked arguments with a caller's.
+const MASKED: &[u8] = b"CFB2";
 
 /// More approvals than any plan can ask for (`approvers` is one byte).
 const MAX_APPROVALS: u64 = 255;
@@ -21,11 +24,12 @@ const MAX_WARNINGS: u64 = 1 << 21;
 
 /// Writes a confirmation.
 pub fn encode(c: &Confirmation) -> Vec<u8> {
-    let size = c.arguments.len() + c.plan.size() + c.owner.len() + c.tool.len() + c.revision.len() + 256;
+    let arguments = c.shown_arguments();
+    let size = arguments.len() + c.plan.size() + c.owner.len() + c.tool.len() + c.revision.len() + 256;
     let payload = if let State::Completed { payload: Some(payload), .. } = &c.state { payload.len() } else { 0 };
     let mut out = Vec::with_capacity(size + payload);
-    out.extend_from_slice(MAGIC);
-    for text in [&c.approval_id, &c.owner, &c.tool, &c.revision, &c.arguments] {
+    out.extend_from_slice(if c.plan.masked_arguments.is_some() { MASKED } else { WHOLE });
+    for text in [&c.approval_id, &c.owner, &c.tool, &c.revision, arguments] {
         put_text(&mut out, text);
     }
     out.extend_from_slice(&c.binding);
@@ -83,10 +87,11 @@ pub fn encode(c: &Confirmation) -> Vec<u8> {
 /// Says what is wrong. Nothing that does not read may run.
 pub fn decode(bytes: &[u8]) -> Result<Box<Confirmation>, &'static str> {
     let mut r = Reader { rest: bytes, fault: None };
-    if r.take(MAGIC.len()) != MAGIC {
+    let mark = r.take(WHOLE.len());
+    if mark != WHOLE && mark != MASKED {
         return Err(r.fault.unwrap_or("the stored confirmation is of a format that this gate does not know"));
     }
-    let c = Box::new(Confirmation {
+    let mut c = Box::new(Confirmation {
         approval_id: r.text(),
         owner: r.text(),
         tool: r.text(),
@@ -98,6 +103,7 @@ pub fn decode(bytes: &[u8]) -> Result<Box<Confirmation>, &'static str> {
             preview: r.text(),
             warnings: r.list(MAX_WARNINGS, Reader::text),
             precondition: r.option(Reader::text),
+            masked_arguments: None,
             needs: r.assurance(),
             approvers: r.number(1) as u8,
         },
@@ -107,6 +113,9 @@ pub fn decode(bytes: &[u8]) -> Result<Box<Confirmation>, &'static str> {
         approvals: r.list(MAX_APPROVALS, |r| Approval { by: r.text(), at: r.number(8), proof: r.assurance() }),
         state: r.state(),
     });
+    if mark == MASKED {
+        c.plan.masked_arguments = Some(mem::take(&mut c.arguments));
+    }
     if !r.rest.is_empty() || [&c.approval_id, &c.owner, &c.tool, &c.revision].iter().any(|text| text.is_empty()) {
         r.fail(BAD);
     }
@@ -337,6 +346,7 @@ mod tests {
                 preview: "{}".to_string(),
                 warnings: vec!["w1".to_string(), String::new()],
                 precondition: Some(String::new()),
+                masked_arguments: None,
                 needs: Assurance::OutOfBand,
                 approvers: 2,
             },
@@ -346,7 +356,10 @@ mod tests {
             approvals: vec![Approval { by: "a".to_string(), at: 4, proof: Assurance::OutOfBand }],
             state: State::Pending,
         };
-        states.into_iter().map(|state| Confirmation { state, ..base.clone() }).collect()
+        let mut masked = base.clone();
+        masked.plan.masked_arguments = Some(mem::take(&mut masked.arguments));
+        let whole = states.into_iter().map(|state| Confirmation { state, ..base.clone() });
+        whole.chain([masked]).collect()
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub struct Plan {
     pub warnings: Vec<String>,
     /// What the plan rests on.
     pub precondition: Option<String>,
+    /// The arguments, an object, with a fixed text for each secret, where one is: then they are kept in no other form.
+    pub masked_arguments: Option<String>,
     /// What the confirmation has to prove.
     pub needs: Assurance,
     /// How many different approvers have to agree.
@@ -51,7 +53,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Bytes of everything that a plan carries.
+    /// Bytes of everything that a plan carries, but for the arguments.
     pub fn size(&self) -> usize {
         let warnings: usize = self.warnings.iter().map(|w| w.len().saturating_add(8)).sum();
         self.summary.len() + self.preview.len() + warnings + self.precondition.as_deref().map_or(0, str::len)
@@ -166,7 +168,7 @@ pub struct Confirmation {
     pub tool: String,
     /// Of which revision.
     pub revision: String,
-    /// For which arguments; empty once a sweep dropped them.
+    /// For which arguments; empty where they hold a secret, and once a sweep dropped them.
     pub arguments: String,
     /// Names the call.
     pub binding: Sha,
@@ -228,13 +230,18 @@ pub struct Index {
 }
 
 impl Confirmation {
-    /// Whether it is for these arguments, owner and tool being the same. They are compared themselves while they are kept,
-    /// by their digest once a sweep has dropped them: no canonical text is empty.
+    /// Whether it is for these arguments, owner and tool being the same. They are compared themselves where they are kept,
+    /// by their digest where they are not: no canonical text is empty.
     pub fn is_for(&self, arguments: &str) -> bool {
         match self.arguments.is_empty() {
             false => self.arguments == arguments,
             true => self.binding == binding(&self.owner, &self.tool, arguments),
         }
+    }
+
+    /// The arguments as people may see them.
+    pub fn shown_arguments(&self) -> &str {
+        self.plan.masked_arguments.as_deref().unwrap_or(&self.arguments)
     }
 
     /// Whether a person has to agree.
@@ -336,9 +343,10 @@ impl Confirmation {
     pub fn shown(&self) -> Sha {
         let plan = &self.plan;
         let mut fields = Fields::new("counterfoil/shown/1");
-        for text in
-            [&self.approval_id, &self.owner, &self.tool, &self.revision, &self.arguments, &plan.summary, &plan.preview]
-        {
+        for text in [&self.approval_id, &self.owner, &self.tool, &self.revision] {
+            fields.field(text.as_bytes());
+        }
+        for text in [self.shown_arguments(), &plan.summary, &plan.preview] {
             fields.field(text.as_bytes());
         }
         fields.field(plan.needs.name().as_bytes()).field(&[plan.approvers]);
@@ -359,6 +367,7 @@ impl Confirmation {
         self.plan.preview.clear();
         self.plan.warnings.clear();
         self.plan.precondition = None;
+        self.plan.masked_arguments = None;
     }
 }
 
@@ -381,6 +390,7 @@ mod tests {
                 preview: "{}".into(),
                 warnings: vec![],
                 precondition: None,
+                masked_arguments: None,
                 needs: Assurance::OutOfBand,
                 approvers: 0,
             },

@@ -131,11 +131,14 @@ pub fn check_issue(settings: &Settings, call: &Call<'_>, plan: &Plan) -> Result<
     if plan.needs != Assurance::TokenOnly && plan.approvers == 0 {
         return Err(say("the plan needs a person and asks for no approver: ask for at least one"));
     }
-    match canonical::compact(&plan.preview, &settings.output()) {
-        Ok(compact) if compact.keys.is_some() => Ok(()),
-        Ok(_) => Err(say("the preview is no JSON object")),
-        Err(error) => Err(fill("the preview is not strict JSON: %", &[&error])),
+    for (name, text) in [("preview", Some(&plan.preview)), ("masked-arguments", plan.masked_arguments.as_ref())] {
+        match text.map(|text| canonical::compact(text, &settings.output())) {
+            Some(Ok(compact)) if compact.keys.is_none() => return Err(fill("the % is no JSON object", &[name])),
+            Some(Err(error)) => return Err(fill("the % is not strict JSON: %", &[name, &error])),
+            Some(Ok(_)) | None => {}
+        }
     }
+    Ok(())
 }
 
 fn too_large(sentence: &str, bytes: usize, most: u32) -> String {
@@ -178,7 +181,7 @@ pub fn issue(
         owner: say(call.owner),
         tool: say(call.tool),
         revision: say(call.revision),
-        arguments: say(call.arguments),
+        arguments: if plan.masked_arguments.is_none() { say(call.arguments) } else { String::new() },
         binding,
         plan,
         issued: now,
@@ -262,14 +265,15 @@ fn running(wait: Millis) -> Rejection {
 /// Step 11: the confirmation as it is stored when its token is spent. `run` is the time to the deadline.
 ///
 /// # Errors
-/// It is stored under another call's binding, under which no identical call would be seen to run.
+/// It is stored under another call's binding, under which no identical call would be seen to run. (Where no arguments are
+/// kept, `verdict` has compared the binding with the caller's.)
 pub fn start(
     now: UnixMillis,
     mut c: Box<Confirmation>,
     operation: Random,
     run: Millis,
 ) -> Result<(Box<Confirmation>, Permit), &'static str> {
-    if c.binding != digest::binding(&c.owner, &c.tool, &c.arguments) {
+    if !c.arguments.is_empty() && c.binding != digest::binding(&c.owner, &c.tool, &c.arguments) {
         return Err(body::BAD);
     }
     let run = Run {

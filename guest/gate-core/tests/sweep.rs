@@ -15,6 +15,7 @@ fn issued(settings: &Settings) -> Box<Confirmation> {
         preview: "{}".into(),
         warnings: Vec::new(),
         precondition: None,
+        masked_arguments: None,
         needs: Assurance::TokenOnly,
         approvers: 0,
     };

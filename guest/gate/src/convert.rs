@@ -105,6 +105,7 @@ pub fn plan(value: gate::Plan) -> Plan {
         preview: value.preview,
         warnings: value.warnings,
         precondition: value.precondition,
+        masked_arguments: value.masked_arguments,
         needs: assurance(value.needs),
         approvers: value.approvers,
     }

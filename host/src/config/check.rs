@@ -3,6 +3,8 @@
 use super::file::{At, File, GateTable, LimitsTable, PluginTable};
 use super::units::{Count, Length, Size};
 use super::{Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, dirs, guard, http};
+use crate::names::Names;
+use crate::native::Native;
 use crate::plugin::manifest::is_guest_path;
 use crate::plugin::reach::{Among, Protected, Way, nested};
 use crate::plugin::{Declared, DirGrant, Limits, PluginOptions};
@@ -23,7 +25,13 @@ pub(super) fn config(mut places: Places, lock: Lock, user: &Dirs) -> Result<Conf
     let gate = gate(&file.gate, &mut places)?;
     let store = store(file.store.url.as_ref(), &folder, user, &mut places)?;
     let mut plugins = Vec::with_capacity(file.plugins.len());
+    let mut names = Names::with([Native::NAME]);
     for (name, table) in &file.plugins {
+        if let Err(like) = names.take(name.get_ref()) {
+            let message =
+                format!("a plug-in of this name is easily taken for {like:?}, which is taken: give it another name");
+            return Err(places.error_at(name.span(), &message));
+        }
         let mut plugin = plugin(name, table, &folder, &mut places)?;
         plugin.options.lock = lock.plugins.get(&plugin.name).map(|pinned| pinned.sha256.clone());
         plugins.push(plugin);

@@ -2,6 +2,7 @@
 //! decision: here it only gets its place.
 
 use super::{Config, PluginConfig};
+use crate::names::Names;
 use crate::tool::{Declaration, NAME_RULE, is_name};
 use crate::{Error, Level, text};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Admitted {
     /// The plug-in of each listed name.
     names: BTreeMap<String, String>,
+    /// The same, as people tell them apart.
+    looks: Names,
 }
 
 /// A level that the operator wrote for a tool.
@@ -32,7 +35,7 @@ impl Config {
     ///
     /// # Errors
     /// [`ErrorKind::Config`](crate::ErrorKind::Config), with the line: a tool that the plug-in does not have or that is
-    /// switched off, a name that is taken twice or is none.
+    /// switched off, a name that is taken twice, that people would take for another, or that is none.
     pub fn admit(
         &self,
         plugin: &PluginConfig,
@@ -77,6 +80,16 @@ impl Config {
                         quoted(listed)
                     )
                 };
+                return Err(self.places.error(&of("rename", &tool.name), &message));
+            }
+            if let Err(like) = admitted.looks.take(listed) {
+                let other = admitted.names.get(&like).filter(|other| **other != plugin.name);
+                let of_other = other.map(|other| format!(" of the plug-in {other:?}")).unwrap_or_default();
+                let message = format!(
+                    "its tool {} is easily taken for {}{of_other}: give one another name with `rename`, or switch it off",
+                    quoted(listed),
+                    quoted(&like)
+                );
                 return Err(self.places.error(&of("rename", &tool.name), &message));
             }
             if let Some(level) = plugin.levels.get(&tool.name) {

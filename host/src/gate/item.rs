@@ -62,7 +62,7 @@ pub struct Item {
     pub tool: String,
     /// Of which revision.
     pub revision: String,
-    /// For which arguments: canonical JSON.
+    /// For which arguments: canonical JSON, with a fixed text for each secret.
     pub arguments: String,
     /// What was shown, in one sentence.
     pub summary: String,

@@ -28,6 +28,7 @@ fn plan() -> Plan {
         preview: r#"{"path":"a"}"#.into(),
         warnings: Vec::new(),
         precondition: Some("seen".into()),
+        masked_arguments: None,
         needs: Assurance::TokenOnly,
         approvers: 0,
     }

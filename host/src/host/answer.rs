@@ -1,6 +1,7 @@
 //! Turns what a call came to into a reply. The shapes and the standing advice are the gate's; here is only which of them
 //! answers what, and what is said when the gate itself cannot.
 
+use super::hidden::Hidden;
 use super::{Reply, Status};
 use crate::gate::{self, Assurance, Challenge, Failure, Gate, GateError, OutcomeStatus, Reason, Rejection, Replayed};
 use crate::policy::Level;
@@ -112,10 +113,14 @@ impl Answers<'_> {
     }
 
     /// A tool's plan as the gate takes it, or why it cannot be one.
-    pub(super) async fn plan(&self, plan: Plan) -> Result<gate::Plan, Reply> {
+    pub(super) async fn plan(&self, plan: Plan, hidden: &Hidden) -> Result<gate::Plan, Reply> {
         /// What the gate counts for each warning beside its text.
         const WARNING: usize = 8;
         let settings = self.gate.settings();
+        let plan = match hidden.plan(plan) {
+            Ok(plan) => plan,
+            Err(fault) => return Err(self.bad_plan(fault).await),
+        };
         let Plan { summary, details, warnings, precondition, level: _ } = plan;
         let length = |limit: u32| usize::try_from(limit).unwrap_or(usize::MAX);
         let fault = if summary.trim().is_empty() {
@@ -143,7 +148,15 @@ impl Answers<'_> {
         if whole > length(settings.max_plan) {
             return Err(self.bad_plan(format!("its plan is longer than {} bytes", settings.max_plan)).await);
         }
-        Ok(gate::Plan { summary, preview, warnings, precondition, needs: Assurance::TokenOnly, approvers: 0 })
+        Ok(gate::Plan {
+            summary,
+            preview,
+            warnings,
+            precondition,
+            masked_arguments: hidden.arguments().map(str::to_owned),
+            needs: Assurance::TokenOnly,
+            approvers: 0,
+        })
     }
 
     async fn bad_plan(&self, what: String) -> Reply {

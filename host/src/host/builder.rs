@@ -3,6 +3,7 @@
 use super::listing::{self, Listing};
 use super::{Host, Inner, Tool};
 use crate::gate::{self, Gate, GateError};
+use crate::names::Names;
 use crate::native::{Native, NativeTool};
 use crate::permit::{self, Rules};
 use crate::plugin::{Plugin, grants};
@@ -12,7 +13,7 @@ use crate::tool::{Backend, Declaration, NAME_RULE, is_name};
 use crate::{Error, ErrorKind};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -92,7 +93,8 @@ impl HostBuilder {
     /// Starts the host.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`]: a name of a tool or a plug-in that is taken twice or is none, a schema that is none or has the
+    /// [`ErrorKind::Config`]: a name of a tool or a plug-in that is taken twice, that people would take for another or that
+    /// is none, a schema that is none or has the
     /// confirm parameter, a native tool that is incomplete or has a limit of zero, a directory that is granted inside another
     /// that a plug-in may write, or that reaches a plug-in's file or compiled code. [`ErrorKind::Policy`]: a level that would
     /// lower, or for a tool that there is not. [`ErrorKind::Gate`]: the gate failed.
@@ -111,12 +113,14 @@ impl HostBuilder {
                 return Err(policy(format!("tool \"{}\" is given a level twice: keep one", tool.escape_debug())));
             }
         }
-        let mut names = HashSet::from([Native::NAME]);
-        for backend in &backends {
-            if !names.insert(backend.name()) {
+        let mut names = Names::with([Native::NAME]);
+        for name in backends.iter().map(|backend| backend.name()) {
+            if let Err(like) = names.take(name) {
                 return Err(config(format!(
-                    "plug-in \"{}\" has a name that is taken, by another plug-in or by the native tools: rename it",
-                    backend.name().escape_debug()
+                    "plug-in \"{}\" has a name that is taken, by another plug-in or by the native tools, or that is \
+                     easily taken for \"{}\": rename it",
+                    name.escape_debug(),
+                    like.escape_debug()
                 )));
             }
         }
@@ -125,6 +129,7 @@ impl HostBuilder {
         let model_version = gate.model_version().await.map_err(failed)?;
         let making = Making { gate: &gate, confirm_parameter: &confirm_parameter, model: &model_version };
         let mut tools: HashMap<String, Arc<Tool>> = HashMap::new();
+        let mut looks = Names::default();
         let mut listings = Vec::new();
         for backend in &backends {
             let checking = Arc::new(Semaphore::new(1));
@@ -136,6 +141,16 @@ impl HostBuilder {
                         declaration.name,
                         other.backend.name(),
                         backend.name()
+                    )));
+                }
+                if let Err(like) = looks.take(&declaration.name) {
+                    let other = tools.get(&like).map_or("", |other| other.backend.name());
+                    return Err(config(format!(
+                        "tool \"{}\" of \"{}\" is easily taken for \"{}\" of \"{}\": rename one of the two",
+                        declaration.name.escape_debug(),
+                        backend.name().escape_debug(),
+                        like.escape_debug(),
+                        other.escape_debug()
                     )));
                 }
                 let (tool, listing) =

@@ -2,6 +2,7 @@
 //! recorded; until then, and where it needs no confirmation, it belongs to its caller.
 
 use super::answer::{self, Answers};
+use super::hidden::Hidden;
 use super::{Inner, Reply, Tool};
 use crate::gate::{self, Assurance, Call, GateError, Readiness, Reason, Token};
 use crate::permit::{self, Clearance, Consumed, Permit};
@@ -29,6 +30,7 @@ pub(super) async fn at_once(
     tool: &Tool,
     owner: &str,
     clearance: Clearance,
+    hidden: &Hidden,
     progress: Option<Arc<dyn Progress>>,
 ) -> Reply {
     let power = tool.power(clearance.level());
@@ -54,7 +56,7 @@ pub(super) async fn at_once(
             Err(RunError { error, observed: Effect::Unknown })
         })
     };
-    let reply = answers.unconfirmed(ended, cut_off(tool, power)).await;
+    let reply = answers.unconfirmed(hidden.ended(ended), cut_off(tool, power)).await;
     Reply { operation_id: Some(operation_id), ..reply }
 }
 
@@ -123,6 +125,8 @@ impl Run {
         let operation_id = permit.operation_id().to_owned();
         let limit = permit.limit();
         let mut asker = Some(asker);
+        let hidden = Hidden::of(&self.tool.schema, permit.arguments());
+        let progress = hidden.progress(progress);
         let ended = if limit.is_zero() {
             let error = "the store took longer to start it than it may run, so it was not begun".to_owned();
             Err(RunError { error: ToolError::Deadline(error), observed: Effect::None })
@@ -131,7 +135,7 @@ impl Run {
         } else {
             self.overdue(prepared.execute(permit, progress), limit, &operation_id, &mut asker).await
         };
-        let outcome = answers.outcome(ended, cut_off(&self.tool, power), Some(assurance)).await;
+        let outcome = answers.outcome(hidden.ended(ended), cut_off(&self.tool, power), Some(assurance)).await;
         let kept = self.record(&operation_id, &outcome).await;
         if let Some(asker) = asker {
             let reply = answer::reply(answer::status(outcome.status), outcome.payload);

@@ -9,4 +9,5 @@ mod fits;
 pub(crate) mod kit;
 mod levels;
 mod runs;
+mod secrets;
 mod start;

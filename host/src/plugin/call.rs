@@ -13,6 +13,7 @@ use super::options::Access;
 use super::stdio::Volume;
 use super::turns::{Place, Turn};
 use crate::permit::Permit;
+use crate::schema::secret::Masked;
 use crate::tool::{Effect, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
 use crate::{json, text};
 use async_trait::async_trait;
@@ -60,7 +61,8 @@ impl Inner {
         let Instance { store, plugin } = &mut instance;
         let call = plugin.counterfoil_tool_tools().call_preview(store, own, &arguments);
         let answer = timeout(self.limits.preview, call).await;
-        instance.log(&self.volume, &self.given.env, &self.name, tool);
+        let secrets = self.secrets(own, &arguments);
+        instance.log(&self.volume, &self.given.env, secrets.as_ref(), &self.name, tool);
         let plan = match answer {
             Ok(Ok(Ok(plan))) => accept_plan(plan, self.limits.output),
             Ok(Ok(Err(error))) => Err(error.into()),
@@ -112,6 +114,11 @@ impl Inner {
             Ok(Err(error)) => Err(error),
             Err(_) => Err(ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name))),
         }
+    }
+
+    /// The secrets of a call, where it has any.
+    fn secrets(&self, own: &str, arguments: &str) -> Option<Masked> {
+        self.schemas.get(own)?.without_secrets(arguments)
     }
 
     async fn instance(&self, power: Power) -> Result<Instance, ToolError> {
@@ -166,7 +173,9 @@ impl Prepared for Ready {
         let Instance { store, plugin } = &mut self.instance;
         let call = plugin.counterfoil_tool_tools().call_execute(store, &self.own, &arguments, &context);
         let answer = timeout(permit.limit(), call).await;
-        self.instance.log(&self.plugin.volume, &self.plugin.given.env, &self.plugin.name, &self.tool);
+        let secrets = self.plugin.secrets(&self.own, &arguments);
+        let plugin = &self.plugin;
+        self.instance.log(&plugin.volume, &plugin.given.env, secrets.as_ref(), &plugin.name, &self.tool);
         let state = self.instance.store.data();
         match answer {
             Ok(Ok(Ok(outcome))) => accept_outcome(outcome, self.plugin.limits.output),
@@ -181,10 +190,17 @@ impl Prepared for Ready {
 
 impl Instance {
     /// Hands what was printed to the log.
-    pub(super) fn log(&self, volume: &Volume, variables: &[(String, Secret)], plugin: &str, tool: &str) {
+    pub(super) fn log(
+        &self,
+        volume: &Volume,
+        variables: &[(String, Secret)],
+        secrets: Option<&Masked>,
+        plugin: &str,
+        tool: &str,
+    ) {
         let state = self.store.data();
-        state.stdout.log(volume, variables, plugin, tool, "stdout");
-        state.stderr.log(volume, variables, plugin, tool, "stderr");
+        state.stdout.log(volume, variables, secrets, plugin, tool, "stdout");
+        state.stderr.log(volume, variables, secrets, plugin, tool, "stderr");
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) async fn ask(
             .await
             .map_err(|error| super::load::not_started(&error))?;
         let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;
-        instance.log(&Volume::new(limits.log_per_minute), &[], plugin, "list-tools");
+        instance.log(&Volume::new(limits.log_per_minute), &[], None, plugin, "list-tools");
         tools.map_err(|error| format!("failed in list-tools: {}", trapped(&error, &instance.store.data().usage)))
     };
     let tools = match tokio::time::timeout(limits.preview, asked).await {

@@ -1,6 +1,7 @@
 //! What a guest prints: kept up to a limit, never in the way of the protocol, and never fatal to the guest when full.
 
 use super::env::{Secret, masked, masked_cut};
+use crate::schema::secret::Masked;
 use crate::text;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,12 +43,13 @@ impl Kept {
         inner.lost += lost.len() as u64;
     }
 
-    /// Hands what was printed to the log, escaped and without the values of variables, with a word about what was lost; what
+    /// Hands what was printed to the log, escaped and without the values of variables and the secrets of the call, with a word about what was lost; what
     /// the plug-in may no longer print in this minute is left out, which is said once.
     pub(super) fn log(
         &self,
         volume: &Volume,
         variables: &[(String, Secret)],
+        secrets: Option<&Masked>,
         plugin: &str,
         tool: &str,
         stream: &'static str,
@@ -64,6 +66,11 @@ impl Kept {
             Now::Shown => {
                 let text = String::from_utf8_lossy(&inner.bytes);
                 let text = if inner.lost > 0 { masked_cut(variables, &text).into() } else { masked(variables, &text) };
+                let text = match secrets {
+                    Some(masked) if inner.lost > 0 => masked.taken.out_of_cut(&text).into(),
+                    Some(masked) => masked.taken.out_of(&text),
+                    None => text,
+                };
                 let text = text::escape(&text);
                 let rest = if inner.lost > 0 { format!(" … and {} bytes more", inner.lost) } else { String::new() };
                 tracing::info!(target: "counterfoil::plugin", plugin, tool, stream, "{text}{rest}");

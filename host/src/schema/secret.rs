@@ -1,43 +1,49 @@
-//! Takes out of arguments what a tool's schema marks as secret. Everything else stays as it was written, to the digit; in
-//! doubt more is taken out, never less.
+//! Takes out of arguments what a tool's schema marks as secret, and out of everything that is told of the call what was
+//! taken. The rest stays as it was written, to the digit; in doubt more is taken out, never less.
 
 mod marks;
+mod scan;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod walk;
 
-use super::{PATTERN, Schema};
-use jsonschema::{PatternOptions, Validator};
-use marks::Marks;
+use super::{PATTERN, Schema, validator};
+use jsonschema::Validator;
+pub(super) use marks::Marks;
 use serde_json::{Value, json};
+pub(crate) use taken::Taken;
 
 /// What stands in the place of a secret.
 pub(crate) const MASK: &str = "(secret)";
 
-/// The secrets that a schema marks.
-pub(super) struct Secrets(Marks);
+/// Arguments without their secrets, and these. No `Debug`.
+pub(crate) struct Masked {
+    /// Canonical like the arguments, an object.
+    pub(crate) arguments: String,
+    /// What is in them no more.
+    pub(crate) taken: Taken,
+}
 
-impl Secrets {
-    /// `None`: the schema, which compiled, marks none.
-    pub(super) fn of(schema: &Value) -> Option<Self> {
-        Marks::of(schema, compiled).map(Self)
-    }
+/// The secrets that a schema, which compiled, marks. `None`: it marks none.
+pub(super) fn marks(schema: &Value) -> Option<Marks> {
+    Marks::of(schema, compiled)
 }
 
 /// A pattern as the check itself reads it.
 fn compiled(pattern: &str) -> Option<Validator> {
-    jsonschema::options()
-        .offline()
-        .with_pattern_options(PatternOptions::regex().size_limit(PATTERN).dfa_size_limit(PATTERN))
-        .build(&json!({ "pattern": pattern }))
-        .ok()
+    validator(&json!({ "pattern": pattern }), PATTERN).ok()
 }
 
 impl Schema {
     /// The arguments (JSON text, an object) with [`MASK`] for every value that this schema marks as secret. `None`: there
     /// is none in them.
     pub(crate) fn masked(&self, arguments: &str) -> Option<String> {
-        let Secrets(marks) = self.secrets.as_ref()?;
-        walk::masked(marks, arguments)
+        self.without_secrets(arguments).map(|masked| masked.arguments)
+    }
+
+    /// The same, with what was taken out.
+    pub(crate) fn without_secrets(&self, arguments: &str) -> Option<Masked> {
+        walk::masked(self.secrets.as_ref()?, arguments)
     }
 }

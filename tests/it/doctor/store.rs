@@ -113,6 +113,7 @@ fn what_was_issued_in_the_future_is_pointed_out() {
         preview: text("{}"),
         warnings: Vec::new(),
         precondition: None,
+        masked_arguments: None,
         needs: Assurance::TokenOnly,
         approvers: 0,
     };

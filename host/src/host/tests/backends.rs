@@ -29,6 +29,23 @@ impl Fake {
         let (slot, asked, seen) = (Arc::new(Semaphore::new(1)), Arc::default(), Arc::default());
         Self { name, tools: Vec::new(), slot, asked, seen }
     }
+
+    /// One with a safe tool.
+    pub(crate) fn listing(name: &'static str, tool: &str) -> Self {
+        Self { tools: vec![declaration(tool, Level::Safe)], ..Self::named(name) }
+    }
+}
+
+fn declaration(name: &str, level: Level) -> Declaration {
+    Declaration {
+        name: name.into(),
+        title: None,
+        description: String::new(),
+        input_schema: r#"{"type":"object"}"#.into(),
+        output_schema: None,
+        level,
+        critical: false,
+    }
 }
 
 struct Ready {
@@ -113,15 +130,6 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) async fn new(raise: &[&str]) -> Self {
         let kit = Kit::new().await;
-        let declaration = |name: &str, level| Declaration {
-            name: name.into(),
-            title: None,
-            description: String::new(),
-            input_schema: r#"{"type":"object"}"#.into(),
-            output_schema: None,
-            level,
-            critical: false,
-        };
         let tools = vec![
             declaration("safe", Level::Safe),
             declaration("caution", Level::Caution),

@@ -242,6 +242,7 @@ async fn what_needs_a_person_waits_for_one() {
         preview: "{}".into(),
         warnings: vec![],
         precondition: None,
+        masked_arguments: None,
         needs: Assurance::OutOfBand,
         approvers: 1,
     };

@@ -47,6 +47,22 @@ async fn names_are_names_and_taken_once() {
 }
 
 #[tokio::test]
+async fn names_are_not_easily_taken_for_others() {
+    let kit = Kit::new().await;
+    let with = |name: &str| kit.revised("1").native(tool(&kit.world, name, Level::Safe, "1"));
+    for name in ["Delete", "DELETE", "de1ete", "deIete"] {
+        let says = [name, "\"native\"", "easily taken for \"delete\"", "rename"];
+        check(with(name), ErrorKind::Config, &says).await;
+    }
+    let across = kit.revised("1").backend(Arc::new(Fake::listing("shop", "Note")));
+    check(across, ErrorKind::Config, &["\"note\" of \"native\"", "easily taken for \"Note\" of \"shop\""]).await;
+    for name in ["deleted", "delete2", "un_delete"] {
+        with(name).build().await.unwrap();
+    }
+    kit.revised("1").backend(Arc::new(Fake::listing("shop", "notes"))).build().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_schema_is_one_and_does_not_have_the_confirm_parameter() {
     let kit = Kit::new().await;
     let has = r#"{"type":"object","properties":{"confirm_token":{"type":"string"}}}"#;
@@ -86,5 +102,7 @@ async fn the_names_of_plug_ins_are_taken_once_and_native_is_taken() {
     };
     check(with(&["a", "b", "a"]), ErrorKind::Config, &["plug-in \"a\"", "rename"]).await;
     check(with(&["native"]), ErrorKind::Config, &["plug-in \"native\"", "rename"]).await;
-    with(&["a", "b"]).build().await.unwrap();
+    check(with(&["Native"]), ErrorKind::Config, &["\"Native\"", "easily taken for \"native\"", "rename"]).await;
+    check(with(&["shop", "b", "SH0P"]), ErrorKind::Config, &["\"SH0P\"", "easily taken for \"shop\""]).await;
+    with(&["a", "b", "shops"]).build().await.unwrap();
 }

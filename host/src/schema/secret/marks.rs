@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
 
 /// The parts of a schema by which secrets can be reached, and how they lead to each other.
-pub(super) struct Marks {
+pub(in crate::schema) struct Marks {
     nodes: Vec<Node>,
 }
 

@@ -144,3 +144,103 @@ fn many_values_beside_a_wide_schema_are_passed_over_in_time() {
     assert_eq!(compiled.masked(&arguments), Some(arguments.replace(r#""x""#, r#""(secret)""#)));
     assert!(began.elapsed() < std::time::Duration::from_secs(5));
 }
+
+/// What was taken out of arguments with these values under a marked key.
+fn taken(values: &str) -> super::Taken {
+    let schema = Schema::compile(&of(r#"{"p":{"writeOnly":true}}"#)).unwrap();
+    schema.without_secrets(&format!(r#"{{"p":{values}}}"#)).unwrap().taken
+}
+
+#[track_caller]
+fn told(values: &str, text: &str, expected: &str) {
+    assert_eq!(taken(values).out_of(text), expected, "{values}");
+}
+
+#[test]
+fn a_secret_of_six_characters_is_taken_out_wherever_it_stands() {
+    told(
+        r#""hunter2""#,
+        "login hunter2 and xhunter2y, hunter2hunter2",
+        "login (secret) and x(secret)y, (secret)(secret)",
+    );
+    told(r#""hunter2""#, "hunter1", "hunter1");
+    told(r#"["hunter2","hunter2000"]"#, "hunter2000 hunter2", "(secret) (secret)");
+    told(r#"{"deep":[{"k":"abcdef"},123456]}"#, "abcdef 123456 k deep", "(secret) (secret) k deep");
+    told(r#""  padded one \n""#, "with padded one.", "with (secret).");
+    told(r#""a\"b\\cd""#, r#"{\"x\":\"a\"b\cd\"} and "a\"b\\cd""#, r#"{\"x\":\"(secret)\"} and "(secret)""#);
+    told(r#""-----BEGIN-----\nMIIBsecretlineofkey\n-----END-----""#, "MIIBsecretlineofkey", "(secret)");
+    told(r#""ÄÖÜäöü""#, "xÄÖÜäöüx", "x(secret)x");
+    told("true", "true", "true");
+    told("null", "null", "null");
+}
+
+#[test]
+fn a_shorter_one_is_taken_out_as_a_word_and_the_shortest_only_as_the_whole() {
+    told(r#""1234""#, "pin 1234, 12345, a1234 and :1234;", "pin (secret), 12345, a1234 and :(secret);");
+    told(r#""a-b""#, "a-b a-b-c xa-b", "(secret) (secret)-c xa-b");
+    told(r#""été""#, "été étés", "(secret) étés");
+    told(r#""ab""#, "ab is ab", "ab is ab");
+    told(r#""ab""#, "ab", "(secret)");
+    told(r#""""#, "", "");
+}
+
+#[test]
+fn a_text_that_was_cut_does_not_end_with_the_beginning_of_a_secret() {
+    let taken = taken(r#"["hunter2","été"]"#);
+    let check = |text: &str, expected: &str| assert_eq!(taken.out_of_cut(text), expected);
+    check("pw hunter2 hunte", "pw (secret) (secret)");
+    check("pw h", "pw (secret)");
+    check("pw ét", "pw (secret)");
+    check("pw", "pw");
+    check("", "");
+}
+
+#[test]
+fn what_overlaps_is_taken_out_together() {
+    told(r#"["a-b-c","b-c"]"#, "x a-b-c y", "x (secret) y");
+    told(r#"["abcdefgh","xyz"]"#, "abcdefgh-xyz", "(secret)-(secret)");
+}
+
+#[track_caller]
+fn shown(values: &str, json: &str, expected: &str) {
+    let found = taken(values).out_of_json(json).into_owned();
+    assert_eq!(found, expected, "{values}");
+    if let Ok(value) = serde_json::from_str::<serde_json::Value>(json) {
+        assert!(value.is_object() && serde_json::from_str::<serde_json::Value>(&found).unwrap().is_object());
+    }
+}
+
+#[test]
+fn json_loses_its_secrets_at_any_depth_and_nothing_else() {
+    shown(
+        r#""hunter2""#,
+        r#"{ "n":9007199254740993.0, "a":["hunt\u0065r2",{"url":"smtp://u:hunter2@h"}],"hunter2":1,"k":"x\u0041" }"#,
+        r#"{ "n":9007199254740993.0, "a":["(secret)",{"url":"smtp://u:(secret)@h"}],"(secret)":1,"k":"x\u0041" }"#,
+    );
+    shown(
+        r#"["hunter2","hunter3"]"#,
+        r#"{"hunter2":1,"hunter3":{"hunter3":2}}"#,
+        r#"{"(secret)":1,"(secret) 2":{"(secret)":2}}"#,
+    );
+    shown(
+        "123456",
+        r#"{"a":123456,"b":"123456","c":91234567,"d":12345}"#,
+        r#"{"a":"(secret)","b":"(secret)","c":"(secret)","d":12345}"#,
+    );
+    shown("12", r#"{"a":12,"b":"12"}"#, r#"{"a":12,"b":"(secret)"}"#);
+    shown("123", r#"{"a":123,"b":"123","c":123.5}"#, r#"{"a":"(secret)","b":"(secret)","c":123.5}"#);
+    shown(r#""hunter2""#, "{\"a\":hunter2", "{\"a\":(secret)");
+    shown(r#""hunter2""#, "{\"a\":\"hunter2", "{\"a\":\"(secret)");
+    shown(r#""hunter2""#, "{}", "{}");
+}
+
+#[test]
+fn many_secrets_are_taken_out_of_a_long_text_in_time() {
+    let values: Vec<String> = (0..20_000).map(|n| format!("\"aaaaaa{n}\"")).collect();
+    let taken = taken(&format!("[{}]", values.join(",")));
+    let began = std::time::Instant::now();
+    let text = "a".repeat(1 << 20);
+    assert_eq!(taken.out_of(&text), text);
+    assert!(taken.is_in("xaaaaaa7") && !taken.is_in("aaaaaa"));
+    assert!(began.elapsed() < std::time::Duration::from_secs(5));
+}

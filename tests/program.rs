@@ -82,9 +82,15 @@ impl Folder {
     /// Runs it with a text on its standard input.
     #[track_caller]
     pub fn run_with_input(&self, arguments: &[&str], input: &str) -> Ran {
+        self.run_with_input_and_log(arguments, input, "warn")
+    }
+
+    /// The same with what is to be logged.
+    #[track_caller]
+    pub fn run_with_input_and_log(&self, arguments: &[&str], input: &str, log: &str) -> Ran {
         use std::io::Write as _;
         let mut command = self.command(arguments);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("COUNTERFOIL_LOG", log).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         // It may end without reading.
         let _ = child.stdin.take().expect("its input").write_all(input.as_bytes());

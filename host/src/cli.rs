@@ -25,7 +25,7 @@ mod wait;
 
 use crate::{Error, ErrorKind, Owner, text};
 use clap::{Parser, Subcommand};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -106,7 +106,7 @@ pub fn main() -> ExitCode {
         Err(e) if !e.use_stderr() => return if e.print().is_ok() { exit::OK } else { exit::OTHER }.into(),
         Err(e) => {
             let shown = e.render().ansi().to_string();
-            let _ = write!(anstream::stderr(), "{}", text::mask(&shown));
+            print::told(&shown);
             return exit::USAGE.into();
         }
     };
@@ -186,7 +186,7 @@ fn say(message: &str) {
     let message: Vec<_> = message.lines().map(text::escape).collect();
     let message = message.join("\n");
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {}", text::mask(&message));
+    print::told(&format!("{red}error:{red:#} {message}\n"));
 }
 
 #[cfg(test)]

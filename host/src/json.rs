@@ -1,6 +1,7 @@
 //! JSON from plug-ins and schemas, read strictly: one value, no key twice. Arguments are never read here: that is the
 //! gate's part, whose reader keeps every number exact.
 
+use crate::text;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -82,8 +83,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
 }
 
 fn twice<E: de::Error>(key: &str) -> E {
-    let key: String = key.chars().take(64).collect();
-    E::custom(format_args!("key {key:?} is there twice"))
+    E::custom(format_args!("key \"{}\" is there twice", text::brief(key)))
 }
 
 /// As [`Strict`], for texts of many megabytes.

@@ -125,7 +125,9 @@ fn patterns(schema: &Value) -> usize {
 
 fn shortened(text: &str) -> String {
     match text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= ERROR).last() {
-        Some(end) if end < text.len() => format!("{}…", text.get(..end).unwrap_or_default()),
+        Some(end) if end < text.len() => {
+            format!("{}… (cut, {} bytes in all)", text.get(..end).unwrap_or_default(), text.len())
+        }
         _ => text.to_owned(),
     }
 }

@@ -34,6 +34,98 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The last net under what the program puts together: as [`escape`], but for line ends, tabs, and colours (`ESC [ … m`),
+/// which are the program's own. What comes from elsewhere has been through [`escape`] and has none of them.
+#[cfg(feature = "program")]
+pub(crate) fn net(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|c| hidden(c) && !matches!(c, '\n' | '\t')) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(at) = rest.find(['\n', '\t', '\u{1b}']) {
+        let (before, from) = rest.split_at(at);
+        shown.push_str(&escape(before));
+        let kept = match from.strip_prefix("\u{1b}[") {
+            Some(code) => code
+                .find(|c: char| !c.is_ascii_digit() && c != ';')
+                .filter(|end| code.get(*end..).is_some_and(|rest| rest.starts_with('m'))),
+            None => None,
+        };
+        let length = kept.map_or(1, |end| "\u{1b}[".len() + end + 1);
+        let (own, behind) = from.split_at(length);
+        if own.starts_with('\u{1b}') && kept.is_none() {
+            shown.push_str(&escape(own))
+        } else {
+            shown.push_str(own)
+        }
+        rest = behind;
+    }
+    shown.push_str(&escape(rest));
+    Cow::Owned(shown)
+}
+
+/// The same JSON value, spelt so that a person who reads the text sees every character: those that hide, or turn the
+/// direction of writing, stand as `\u` escapes. Takes valid JSON, in which they can only be inside strings.
+pub fn escape_json(json: &str) -> Cow<'_, str> {
+    let hides = |c: char| hidden(c) && !matches!(c, '\n' | '\r' | '\t');
+    if !json.chars().any(hides) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if hides(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// As [`escape`], but for line ends and tabs: for prose that agents and their clients show to people.
+pub(crate) fn prose(text: String) -> String {
+    if !text.chars().any(|c| hidden(c) && !matches!(c, '\n' | '\t')) {
+        return text;
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for part in text.split_inclusive(['\n', '\t']) {
+        let (inner, end) = part.split_at(part.trim_end_matches(['\n', '\t']).len());
+        shown.push_str(&escape(inner));
+        shown.push_str(end);
+    }
+    shown
+}
+
+/// Characters from which on a value is long: nobody reads all of it at a glance.
+#[cfg(feature = "program")]
+const LONG: usize = 2_000;
+
+/// A text for people, escaped; of a long one the beginning, how long it is, its SHA-256 and the end. `whole` says how to see
+/// all of it; without one, it is shown whole.
+#[cfg(feature = "program")]
+pub(crate) fn value<'t>(text: &'t str, whole: Option<&str>) -> Cow<'t, str> {
+    match cut(text, whole) {
+        Some((head, what, tail)) => Cow::Owned(format!("{} … {what} … {}", escape(head), escape(tail))),
+        None => escape(text),
+    }
+}
+
+/// The two ends of a long text, and what is to be said of it between them.
+#[cfg(feature = "program")]
+fn cut<'t>(text: &'t str, whole: Option<&str>) -> Option<(&'t str, String, &'t str)> {
+    const HEAD: usize = 600;
+    const TAIL: usize = 300;
+    let whole = whole?;
+    text.char_indices().nth(LONG)?;
+    let (head, _) = text.split_at(text.char_indices().nth(HEAD)?.0);
+    let (_, tail) = text.split_at(text.char_indices().nth_back(TAIL - 1)?.0);
+    let digest = crate::digest::sha256(text.as_bytes());
+    Some((head, format!("({} in all, SHA-256 {digest}; {whole})", bytes(text.len() as u64)), tail))
+}
+
 /// Whether a person would not see this character, or would see something else moved by it: C0, C1, and what Unicode lists
 /// as format characters, default-ignorable code points and line separators.
 pub(crate) fn hidden(c: char) -> bool {
@@ -48,7 +140,6 @@ pub(crate) fn hidden(c: char) -> bool {
 }
 
 /// The start of a text that may be of any length, escaped, and how much of it is not shown.
-#[cfg(feature = "program")]
 pub(crate) fn brief(text: &str) -> String {
     /// Enough to know a word, a path or a message by.
     const MAX: usize = 200;
@@ -94,6 +185,27 @@ pub fn mask(text: &str) -> Cow<'_, str> {
 /// Takes valid JSON; of anything else it shows the same characters, less readably. Unlike a parser it cannot round a
 /// number or drop a key on the way.
 pub fn indent(json: &str) -> String {
+    laid_out(json, &|string| escape(string).into_owned())
+}
+
+/// The same, with long strings as [`value`] shows them.
+#[cfg(feature = "program")]
+pub(crate) fn indent_values(json: &str, whole: Option<&str>) -> String {
+    laid_out(json, &|string| {
+        let read: Option<String> = serde_json::from_str(string).ok();
+        match read.as_deref().and_then(|text| cut(text, whole)) {
+            // Outside the quotation marks, so that no text can say it of itself.
+            Some((head, what, tail)) => {
+                let quoted = |text: &str| escape_json(&serde_json::Value::from(text).to_string()).into_owned();
+                format!("{} … {what} … {}", quoted(head), quoted(tail))
+            }
+            None => escape(string).into_owned(),
+        }
+    })
+}
+
+/// JSON over lines; `spell` has the strings, with their quotation marks.
+fn laid_out(json: &str, spell: &dyn Fn(&str) -> String) -> String {
     let mut shown = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;
     let mut characters = json.chars().peekable();
@@ -113,7 +225,7 @@ pub fn indent(json: &str) -> String {
                         _ => {}
                     }
                 }
-                shown.push_str(&escape(&string));
+                shown.push_str(&spell(&string));
             }
             '{' | '[' => {
                 let end = if c == '{' { '}' } else { ']' };
@@ -182,6 +294,60 @@ mod tests {
         shows("\u{e0041}\u{e007f}\u{fe0f}\u{e01ef}", r"\u{e0041}\u{e007f}\u{fe0f}\u{e01ef}");
         shows("\u{3164}\u{115f}\u{61c}\u{180e}", r"\u{3164}\u{115f}\u{61c}\u{180e}");
         shows("日本語 é ẞ 🦀 עברית", "日本語 é ẞ 🦀 עברית");
+    }
+
+    #[cfg(feature = "program")]
+    #[test]
+    fn only_line_ends_tabs_and_colours_pass_the_last_net() {
+        let check = |text: &str, expected: &str| assert_eq!(net(text), expected);
+        check("a\n\tb", "a\n\tb");
+        check("\u{1b}[1mbold\u{1b}[0m \u{1b}[38;5;1mred", "\u{1b}[1mbold\u{1b}[0m \u{1b}[38;5;1mred");
+        check("\u{1b}[2J\u{1b}]0;x\u{7}\u{1b}[1", r"\e[2J\e]0;x\u{7}\e[1");
+        check("\u{1b}", r"\e");
+        check("x\r\u{202e}\n\u{200b}\u{e0041}\u{2028}\u{9b}", "x\\r\\u{202e}\n\\u{200b}\\u{e0041}\\u{2028}\\u{9b}");
+    }
+
+    #[test]
+    fn json_says_the_same_and_hides_nothing() {
+        let json = "{\"a\u{202e}\": \"\u{200b}é\u{e0041}\u{7f}\",\n\t\"b\": 1}";
+        let shown = escape_json(json);
+        assert_eq!(shown, "{\"a\\u202e\": \"\\u200bé\\udb40\\udc41\\u007f\",\n\t\"b\": 1}");
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+        assert!(read(&shown).is_some() && read(&shown) == read(json));
+        assert!(matches!(escape_json("{\"a\":\"b\"}"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn prose_keeps_its_lines() {
+        assert_eq!(prose("a\n\n\tb".into()), "a\n\n\tb");
+        assert_eq!(prose("a\n\u{202e}b\r\n\t\u{1b}[1m".into()), "a\n\\u{202e}b\\r\n\t\\e[1m");
+    }
+
+    #[cfg(feature = "program")]
+    #[test]
+    fn a_long_value_shows_its_ends_its_length_and_its_digest() {
+        let whole = Some("--full shows it");
+        let long = format!("{}{}{}", "a".repeat(600), "é".repeat(1_101), "z".repeat(300));
+        let shown = value(&long, whole);
+        let digest = crate::digest::sha256(long.as_bytes());
+        let expected = format!(
+            "{} … (3102 bytes in all, SHA-256 {digest}; --full shows it) … {}",
+            "a".repeat(600),
+            "z".repeat(300)
+        );
+        assert_eq!(shown, expected);
+        assert_eq!(value(&long, None), long);
+        let most = "é".repeat(2_000);
+        assert_eq!(value(&most, whole), most);
+        // In JSON what is said of it stands outside the quotation marks.
+        let json = serde_json::json!({"b": long, "c": "\"", "n": 1}).to_string();
+        let laid = indent_values(&json, whole);
+        assert!(
+            laid.contains("a\" … (3102 bytes in all, SHA-256 ") && laid.contains("; --full shows it) … \"z"),
+            "{laid}"
+        );
+        assert!(laid.contains("\"c\": \"\\\"\"") && laid.contains("\"n\": 1"), "{laid}");
+        assert_eq!(indent_values(&json, None), indent(&json));
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod offers_plugin;
 mod pdf_plugin;
 mod plugin;
 mod python;
+mod shown;
 mod startup;
 mod store_processes;
 mod vectors;

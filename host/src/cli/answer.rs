@@ -6,8 +6,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt::Write as _;
 
-/// The payload of an answer for the terminal; `again` is the command that confirms, up to the token.
-pub(super) fn for_people(status: Status, payload: &str, again: &str) -> anyhow::Result<String> {
+/// The payload of an answer for the terminal; `again` is the command that confirms, up to the token, and `whole` says how to
+/// see long values whole, where they are not.
+pub(super) fn for_people(status: Status, payload: &str, again: &str, whole: Option<&str>) -> anyhow::Result<String> {
     let Members(members) = serde_json::from_str(payload)?;
     let text_of = |name: &str| {
         members
@@ -17,7 +18,7 @@ pub(super) fn for_people(status: Status, payload: &str, again: &str) -> anyhow::
             .unwrap_or_default()
     };
     let raw_of = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value.get());
-    let word = |name: &str| text::escape(&text_of(name)).into_owned();
+    let word = |name: &str| text::value(&text_of(name), whole).into_owned();
     let mut shown = String::new();
     match status {
         Status::ConfirmationRequired => {
@@ -31,12 +32,12 @@ pub(super) fn for_people(status: Status, payload: &str, again: &str) -> anyhow::
             writeln!(shown, "  {}\n", word("summary"))?;
             for warning in raw_of("warnings").map(serde_json::from_str::<Vec<String>>).transpose()?.unwrap_or_default()
             {
-                writeln!(shown, "  {} {}\n", loud("warning:"), text::escape(&warning))?;
+                writeln!(shown, "  {} {}\n", loud("warning:"), text::value(&warning, whole))?;
             }
             for recent in raw_of("recent").map(serde_json::from_str::<Vec<Recent>>).transpose()?.unwrap_or_default() {
                 writeln!(shown, "  {} {}\n", loud("warning:"), recent.sentence())?;
             }
-            writeln!(shown, "{}\n", inset(&text::indent(raw_of("preview").unwrap_or("{}"))))?;
+            writeln!(shown, "{}\n", inset(&text::indent_values(raw_of("preview").unwrap_or("{}"), whole)))?;
             writeln!(
                 shown,
                 "To do exactly this, once, until {}:\n\n  {again} {}",
@@ -46,7 +47,7 @@ pub(super) fn for_people(status: Status, payload: &str, again: &str) -> anyhow::
         }
         Status::Ok => {
             writeln!(shown, "{}", word("message"))?;
-            shown.push_str(&others(&members, &["status", "tool", "message", "assurance"]));
+            shown.push_str(&others(&members, &["status", "tool", "message", "assurance"], whole));
         }
         Status::Rejected => {
             let detail = word("detail");
@@ -101,13 +102,17 @@ impl Recent {
 }
 
 /// The members that have no sentence of their own, as JSON.
-fn others(members: &[(String, &RawValue)], known: &[&str]) -> String {
+fn others(members: &[(String, &RawValue)], known: &[&str], whole: Option<&str>) -> String {
     let rest: Vec<String> = members
         .iter()
         .filter(|(key, _)| !known.contains(&key.as_str()))
         .map(|(key, value)| format!("{}:{}", serde_json::to_string(key).unwrap_or_default(), value.get()))
         .collect();
-    if rest.is_empty() { String::new() } else { format!("{}\n", text::indent(&format!("{{{}}}", rest.join(",")))) }
+    if rest.is_empty() {
+        String::new()
+    } else {
+        format!("{}\n", text::indent_values(&format!("{{{}}}", rest.join(",")), whole))
+    }
 }
 
 /// The members of an object in their order, their values unread: a parser would round numbers.
@@ -141,7 +146,8 @@ mod tests {
     #[test]
     fn a_preview_shows_everything_and_lets_nothing_through() {
         let payload = "{\"status\":\"confirmation_required\",\"tool\":\"t\",\"summary\":\"Delete \\u001b[2Ja\",\"preview\":{\"id\":9007199254740993,\"b\":\"\u{202e}\"},\"confirm_token\":\"cfm_x\",\"level\":\"approval_required\",\"warnings\":[\"w\\r\\u001b\"],\"expires_at\":\"2026-01-01T00:00:00Z\"}";
-        let shown = for_people(Status::ConfirmationRequired, payload, "counterfoil call t '{}' --confirm").unwrap();
+        let shown =
+            for_people(Status::ConfirmationRequired, payload, "counterfoil call t '{}' --confirm", None).unwrap();
         let plain = anstream::adapter::strip_str(&shown).to_string();
         for part in
             [r"Delete \e[2Ja", "9007199254740993", r"\u{202e}", r"w\r\e", "counterfoil call t '{}' --confirm cfm_x"]
@@ -155,7 +161,7 @@ mod tests {
     fn a_rejection_says_no_more_than_is_known_of_runs_and_token() {
         let shown = |reason: &str, detail: &str| {
             let payload = format!(r#"{{"status":"rejected","tool":"t","error":"why","reason":"{reason}"{detail}}}"#);
-            let shown = for_people(Status::Rejected, &payload, "").unwrap();
+            let shown = for_people(Status::Rejected, &payload, "", None).unwrap();
             anstream::adapter::strip_str(&shown).to_string()
         };
         for detail in ["in_flight", "outcome_unknown", "already_ran", "settled_happened", "settled_did_not"] {
@@ -176,7 +182,7 @@ mod tests {
     #[test]
     fn identical_calls_are_told_in_sentences() {
         let payload = r#"{"status":"confirmation_required","tool":"t","summary":"s","preview":{},"confirm_token":"x","level":"l","expires_at":"e","warnings":[],"recent":[{"state":"completed","at":"2026-05-18T14:30:01Z","seconds_ago":40},{"state":"in_flight","at":"2026-05-18T14:20:01Z","seconds_ago":640}]}"#;
-        let shown = for_people(Status::ConfirmationRequired, payload, "c").unwrap();
+        let shown = for_people(Status::ConfirmationRequired, payload, "c", None).unwrap();
         let plain = anstream::adapter::strip_str(&shown).to_string();
         assert!(
             plain.contains("warning: an identical call ran 40 s ago, at 2026-05-18T14:30:01Z: make sure"),

@@ -1,7 +1,8 @@
 //! Asks a person on a terminal. Where there is none nobody has agreed, and that is a mistake in how the verb was called.
 
 use super::Usage;
-use std::io::{self, IsTerminal as _, Write as _};
+use super::print::told;
+use std::io::{self, IsTerminal as _};
 
 /// Whether whoever sits at the terminal says yes to `question`.
 ///
@@ -12,9 +13,7 @@ pub(super) fn agreed(question: &str) -> anyhow::Result<bool> {
         let what = "nothing was written: there is no terminal to ask on; read what would change and add --yes";
         return Err(Usage(what.to_owned()).into());
     }
-    let mut stderr = anstream::stderr();
-    write!(stderr, "\n{question} [y/N] ")?;
-    stderr.flush()?;
+    told(&format!("\n{question} [y/N] "));
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))

@@ -1,13 +1,13 @@
 //! `call TOOL JSON`: one call from a shell. The first changes nothing where a confirmation is needed; `--confirm` runs it.
 
-use super::print::{note, out};
+use super::print::{self, note};
 use super::{Usage, answer, exit, locked, log, open, owner, serve};
 use crate::config::StoreConfig;
 use crate::text;
 use crate::tool::Progress;
 use crate::{Incoming, Reply, Status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +37,9 @@ pub(super) struct Args {
     /// Print the answer as agents get it, for programs
     #[arg(long)]
     json: bool,
+    /// Show long values whole
+    #[arg(long, conflicts_with = "json")]
+    full: bool,
 }
 
 /// Largest standard input that is read, in bytes: far above what the gate takes, which says so itself.
@@ -157,12 +160,14 @@ impl Progress for Bar {
 
 fn show(reply: &Reply, args: &Args, sent: &str, secret: bool, config: Option<&Path>) -> anyhow::Result<()> {
     if args.json {
-        out(&reply.payload)?;
+        print::json(&reply.payload)?;
     } else {
         let again = again(args, if secret { None } else { Some(sent) }, config);
         // Whatever became of the run, its answer is shown: plainly, should it not read as expected.
-        let shown = answer::for_people(reply.status, &reply.payload, &again);
-        write!(anstream::stdout(), "{}", shown.unwrap_or_else(|_| text::indent(&reply.payload)))?;
+        let whole = if args.full { None } else { Some("--full shows it whole") };
+        let shown = answer::for_people(reply.status, &reply.payload, &again, whole);
+        let shown = shown.unwrap_or_else(|_| text::indent(&reply.payload));
+        print::line(shown.trim_end_matches('\n'))?;
         if secret && reply.status == Status::ConfirmationRequired {
             note("the arguments hold a secret and are not printed: give the same ones again");
         }

@@ -4,7 +4,7 @@ mod check;
 mod init;
 
 use super::exit;
-use super::print::out;
+use super::print::json;
 use super::shipped::Shipped;
 use crate::config::Config;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8>
         Verb::Init { dir, plugins } => init::run(&dir, plugins).await,
         Verb::Check { json } => check::run(json, config).await,
         Verb::Schema => {
-            out(&serde_json::to_string_pretty(&Config::schema())?)?;
+            json(&serde_json::to_string_pretty(&Config::schema())?)?;
             Ok(exit::OK)
         }
     }

@@ -7,12 +7,13 @@ use tracing_subscriber::filter::{EnvFilter, FilterExt as _, filter_fn};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Standard error, without tokens. Whoever logs one has made a mistake, and this is the net under it.
+/// Standard error, without tokens and with nothing hidden. Whoever logs such has made a mistake, and this is the net under it.
 struct Masked;
 
 impl Write for Masked {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        io::stderr().write_all(text::mask(&String::from_utf8_lossy(line)).as_bytes())?;
+        let text = String::from_utf8_lossy(line);
+        io::stderr().write_all(text::mask(&text::net(&text)).as_bytes())?;
         Ok(line.len())
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -20,10 +21,11 @@ impl Write for Masked {
     }
 }
 
-/// Below `info` the engine prints what plug-ins pass to the host, and so arguments and what is in files.
+/// Below `info` libraries print what passes through them, and so arguments and what is in files: there only the program's
+/// own lines are let through, and none of those has any.
 fn may_log(line: &tracing::Metadata<'_>) -> bool {
-    let engine = ["wasmtime", "cranelift", "wiggle"].iter().any(|name| line.target().starts_with(name));
-    !engine || *line.level() <= tracing::Level::INFO
+    let own = line.target() == "counterfoil" || line.target().starts_with("counterfoil::");
+    own || *line.level() <= tracing::Level::INFO
 }
 
 /// Starts logging what `COUNTERFOIL_LOG` asks for, warnings by default.

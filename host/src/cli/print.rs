@@ -1,4 +1,5 @@
-//! How results look to a person. Every text that is not the program's own is escaped here.
+//! The one way by which the program writes to a terminal. Every text that is not its own is escaped where it is put into a
+//! sentence; whatever was forgotten is escaped here, so that nothing hidden comes out.
 
 use crate::text;
 use std::fmt;
@@ -6,11 +7,20 @@ use std::io::{self, Write as _};
 
 /// Writes one line to standard output, colours only where a terminal shows them. The text is the program's own.
 pub(super) fn line(text: &str) -> io::Result<()> {
-    writeln!(anstream::stdout(), "{text}")
+    writeln!(anstream::stdout(), "{}", text::net(text))
 }
 
 /// Writes a result to standard output with one end of line.
 pub(super) fn out(text: &str) -> io::Result<()> {
+    raw(&text::net(text))
+}
+
+/// Writes JSON for programs. It is read as what it was; people who look at it see what is in it.
+pub(super) fn json(json: &str) -> io::Result<()> {
+    raw(&text::escape_json(json))
+}
+
+fn raw(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.trim_end_matches('\n').as_bytes())?;
     stdout.write_all(b"\n")?;
@@ -19,7 +29,13 @@ pub(super) fn out(text: &str) -> io::Result<()> {
 
 /// A remark beside a result, on standard error.
 pub(super) fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "note: {text}");
+    told(&format!("note: {text}\n"));
+}
+
+/// Writes to standard error, never a token.
+pub(super) fn told(text: &str) {
+    let text = text::net(text);
+    let _ = write!(anstream::stderr(), "{}", text::mask(&text));
 }
 
 /// A text in bold.

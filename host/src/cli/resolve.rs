@@ -1,6 +1,6 @@
 //! `resolve`: runs that started and were never recorded. A person looks and says what became of them; nothing runs again.
 
-use super::print::{bold, inset, line, out};
+use super::print::{self, bold, inset, line};
 use super::{Usage, exit, log, open, owner};
 use crate::config::StoreConfig;
 use crate::gate::{Cursor, Gate, GateError, Item, Progress};
@@ -30,8 +30,8 @@ pub(super) struct Args {
     /// Who says so [default: the user that runs this process]
     #[arg(long, value_name = "NAME", requires = "id")]
     by: Option<String>,
-    /// Show each call's arguments in full as well. They are as the caller gave them, and may hold passwords and other
-    /// secrets that a summary leaves out; a terminal, a log and an agent's transcript keep what is shown there
+    /// Show each call's arguments in full as well. What their tool marks as secret is masked; all else is as the caller gave
+    /// it, also what a summary leaves out, and a terminal, a log and an agent's transcript keep what is shown there
     #[arg(long)]
     arguments: bool,
     /// Print JSON for programs
@@ -66,7 +66,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     }
     let item = gate.show(id).await?;
     if args.json {
-        out(&item.as_ref().map(|item| json(item, args.arguments)).unwrap_or_default().to_string())?;
+        print::json(&item.as_ref().map(|item| json(item, args.arguments)).unwrap_or_default().to_string())?;
         return Ok(exit::OK);
     }
     let tool = item.map(|item| item.tool).unwrap_or_default();
@@ -95,7 +95,9 @@ async fn unrecorded(gate: &Gate) -> anyhow::Result<Vec<Item>> {
 async fn list(gate: &Gate, json_only: bool, arguments: bool) -> anyhow::Result<u8> {
     let items = unrecorded(gate).await?;
     if json_only {
-        out(&serde_json::to_string_pretty(&items.iter().map(|item| json(item, arguments)).collect::<Vec<_>>())?)?;
+        print::json(&serde_json::to_string_pretty(
+            &items.iter().map(|item| json(item, arguments)).collect::<Vec<_>>(),
+        )?)?;
         return Ok(exit::OK);
     }
     let (lost, running): (Vec<&Item>, Vec<&Item>) =
@@ -119,7 +121,7 @@ async fn list(gate: &Gate, json_only: bool, arguments: bool) -> anyhow::Result<u
         line("Each started, and nobody recorded how it ended: it may have happened or not. It is never run again.")?;
         line("Look at what it changes, then say: counterfoil resolve ID --happened, or --did-not.")?;
         if !arguments {
-            line("Their arguments may hold secrets and are not shown: --arguments shows them.")?;
+            line("Their arguments may hold what the summary leaves out and are not shown: --arguments shows them.")?;
         }
     }
     if !running.is_empty() {

@@ -1,9 +1,9 @@
 //! `serve`: the tools for one agent, over MCP on standard input and output.
 
-use super::{exit, locked, log, open, owner};
+use super::{exit, locked, log, open, owner, print};
 use crate::host::CONFIRM_PARAMETER;
 use crate::transport::mcp::{self, Announced};
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -38,10 +38,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         anyhow::Ok(host)
     };
     if std::io::stdin().is_terminal() {
-        let _ = writeln!(
-            anstream::stderr(),
-            "waiting for an MCP client on standard input; an MCP client is told to run this command itself"
-        );
+        print::told("waiting for an MCP client on standard input; an MCP client is told to run this command itself\n");
     }
     let (input, output) = mcp::stdio();
     tokio::select! {

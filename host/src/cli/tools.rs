@@ -1,6 +1,6 @@
 //! `tools`: what an agent would be offered, and how dangerous each is.
 
-use super::print::{Table, line, note, out};
+use super::print::{Table, json, line, note, out};
 use super::{exit, locked, open};
 use crate::host::Listing;
 use crate::{Host, Level};
@@ -21,7 +21,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     let host = open::open(&config).await?;
     let tools = host.tools();
     if args.json {
-        out(&serde_json::to_string_pretty(&list(&host))?)?;
+        json(&serde_json::to_string_pretty(&list(&host))?)?;
         return Ok(exit::OK);
     }
     let mut table = Table::new(["TOOL", "LEVEL", "PLUG-IN", "A CALL"]);

@@ -2,6 +2,7 @@
 //! that is a terminal, as one line where it is not.
 
 use super::print::note;
+use crate::text;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -36,7 +37,7 @@ pub(super) async fn wait_for<T>(message: String, mut work: JoinHandle<T>) -> any
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
         bar.set_style(style);
     }
-    bar.set_message(message);
+    bar.set_message(text::net(&message).into_owned());
     bar.enable_steady_tick(Duration::from_millis(120));
     let done = work.await;
     bar.finish_and_clear();

@@ -5,8 +5,8 @@ use super::hidden::Hidden;
 use super::{Reply, Status};
 use crate::gate::{self, Assurance, Challenge, Failure, Gate, GateError, OutcomeStatus, Reason, Rejection, Replayed};
 use crate::policy::Level;
+use crate::text;
 use crate::tool::{Effect, Outcome, Plan, RunError, ToolError};
-use std::borrow::Cow;
 
 /// Answers about one tool.
 pub(super) struct Answers<'a> {
@@ -149,9 +149,9 @@ impl Answers<'_> {
             return Err(self.bad_plan(format!("its plan is longer than {} bytes", settings.max_plan)).await);
         }
         Ok(gate::Plan {
-            summary,
+            summary: text::prose(summary),
             preview,
-            warnings,
+            warnings: warnings.into_iter().map(text::prose).collect(),
             precondition,
             masked_arguments: hidden.arguments().map(str::to_owned),
             needs: Assurance::TokenOnly,
@@ -244,7 +244,8 @@ impl Answers<'_> {
         if over(outcome.message.len().saturating_add(outcome.details.len())) {
             return Err(format!("the tool returned more than {limit} bytes"));
         }
-        match self.gate.ok(self.tool, &outcome.message, &outcome.details, assurance).await {
+        let message = text::prose(outcome.message.clone());
+        match self.gate.ok(self.tool, &message, &outcome.details, assurance).await {
             Ok(payload) if over(payload.len()) => Err(format!("the tool returned more than {limit} bytes")),
             Ok(payload) => Ok(payload),
             Err(GateError::Misuse(what)) => Err(format!("the tool returned details that cannot be delivered: {what}")),
@@ -260,10 +261,10 @@ impl Answers<'_> {
         const LONGEST: usize = 64;
         let length = self.tool.chars().count();
         if length <= LONGEST {
-            return self.tool.to_owned();
+            return text::escape(self.tool).into_owned();
         }
         let start: String = self.tool.chars().take(LONGEST).collect();
-        format!("{start}… ({length} characters)")
+        format!("{}… ({length} characters)", text::escape(&start))
     }
 
     /// The gate cannot even word a refusal: the host does, in the gate's shape. It may have to be said of a call that
@@ -316,15 +317,15 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A tool's error as it is repeated: what is longer than anybody reads is cut, and says so.
-fn cut(text: &str) -> Cow<'_, str> {
+/// A tool's error as it is repeated: nothing hidden in it, and what is longer than anybody reads is cut, and says so.
+fn cut(text: &str) -> String {
     /// What a plug-in's own text is cut to, with room for what is said around it.
     const LONGEST: usize = 4096 + 256;
     if text.len() <= LONGEST {
-        return Cow::Borrowed(text);
+        return text::prose(text.to_owned());
     }
     let start = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
-    Cow::Owned(format!("{start}… (cut, {} bytes in all)", text.len()))
+    format!("{}… (cut, {} bytes in all)", text::prose(start.to_owned()), text.len())
 }
 
 /// A reply about something that was not a recorded run.

@@ -10,7 +10,7 @@ use crate::plugin::{Plugin, grants};
 use crate::policy::Level;
 use crate::schema::Schema;
 use crate::tool::{Backend, Declaration, NAME_RULE, is_name};
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, text};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
@@ -242,8 +242,8 @@ impl Making<'_> {
             if needs_confirmation { listing::with_confirm_parameter(shown, self.confirm_parameter) } else { shown };
         let listing = Listing {
             name: name.clone(),
-            title: declaration.title.clone(),
-            description: declaration.description.clone(),
+            title: declaration.title.clone().map(text::prose),
+            description: text::prose(declaration.description.clone()),
             input_schema: listed.to_string(),
             output_schema,
             level,

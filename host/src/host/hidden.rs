@@ -2,6 +2,7 @@
 
 use crate::schema::Schema;
 use crate::schema::secret::Masked;
+use crate::text;
 use crate::tool::{Outcome, Plan, Progress, RunError, ToolError};
 use std::sync::Arc;
 
@@ -73,13 +74,9 @@ impl Hidden {
         }
     }
 
-    /// Who hears how far the call is hears none of them.
+    /// Who hears how far the call is hears none of them, and nothing that a person would not see.
     pub(super) fn progress(&self, progress: Option<Arc<dyn Progress>>) -> Option<Arc<dyn Progress>> {
-        let progress = progress?;
-        Some(match &self.0 {
-            Some(_) => Arc::new(Muffled { hidden: self.clone(), progress }),
-            None => progress,
-        })
+        Some(Arc::new(Muffled { hidden: self.clone(), progress: progress? }))
     }
 }
 
@@ -90,6 +87,6 @@ struct Muffled {
 
 impl Progress for Muffled {
     fn report(&self, fraction: Option<f64>, message: &str) {
-        self.progress.report(fraction, &self.hidden.out_of(message.to_owned()));
+        self.progress.report(fraction, &text::prose(self.hidden.out_of(message.to_owned())));
     }
 }

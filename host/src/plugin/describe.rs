@@ -11,7 +11,8 @@ use super::sandbox::Sandbox;
 use super::stdio::Volume;
 use crate::policy::Level;
 use crate::schema::Schema;
-use crate::tool::{Declaration, MAX_NAME, NAME_RULE, Power, is_name};
+use crate::text;
+use crate::tool::{Declaration, NAME_RULE, Power, is_name};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -48,10 +49,10 @@ pub(super) async fn ask(
     }
     let (mut declared, mut schemas) = (Vec::with_capacity(tools.len()), BTreeMap::new());
     for tool in tools {
-        let name: String = tool.name.chars().take(2 * MAX_NAME).collect();
-        let (tool, schema) = declaration(tool).map_err(|what| format!("tool {name:?}: {what}"))?;
+        let name = text::brief(&tool.name);
+        let (tool, schema) = declaration(tool).map_err(|what| format!("tool \"{name}\": {what}"))?;
         if schemas.insert(tool.name.clone(), Arc::new(schema)).is_some() {
-            return Err(format!("lists the tool {name:?} twice"));
+            return Err(format!("lists the tool \"{name}\" twice"));
         }
         declared.push(tool);
     }

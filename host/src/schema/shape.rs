@@ -1,6 +1,7 @@
 //! Decides whether a schema can be checked with in bounded depth. A checker follows references by calling itself: one that
 //! leads back to itself without stepping into the value, or that fans out without end, would take the host down with it.
 
+use crate::text;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -127,11 +128,11 @@ impl<'a> Survey<'a> {
     }
 
     fn resolve(&self, target: &str) -> Result<&'a Value, String> {
-        let shown: String = target.chars().take(100).collect();
+        let shown = text::brief(target);
         let Some(pointer) = local(target) else {
-            return Err(format!("$ref {shown:?} is not local: only \"#\" and \"#/…\" are"));
+            return Err(format!("$ref \"{shown}\" is not local: only \"#\" and \"#/…\" are"));
         };
-        self.root.pointer(&decoded(pointer)).ok_or_else(|| format!("$ref {shown:?} leads nowhere"))
+        self.root.pointer(&decoded(pointer)).ok_or_else(|| format!("$ref \"{shown}\" leads nowhere"))
     }
 }
 

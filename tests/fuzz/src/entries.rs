@@ -168,6 +168,7 @@ fn history(input: &mut Input<'_>, settings: &Settings) -> (Box<Confirmation>, u6
         preview: "{}".into(),
         warnings: (0..input.below(3)).map(|_| input.text()).collect(),
         precondition: (input.below(2) == 1).then(|| input.text()),
+        masked_arguments: None,
         needs,
         approvers: u8::try_from(input.below(3)).unwrap_or(0) + u8::from(needs != Assurance::TokenOnly),
     };

@@ -6,7 +6,7 @@ mod lock;
 mod place;
 mod tools;
 
-use super::super::print::{line, out};
+use super::super::print::{self, line};
 use super::super::{exit, open};
 use crate::Host;
 use crate::config::Config;
@@ -41,7 +41,7 @@ pub(super) async fn run(json: bool, given: Option<&Path>) -> anyhow::Result<u8> 
     if json {
         let whole: Map<String, Value> =
             SECTIONS.iter().map(|section| (section.key.to_owned(), (section.json)(&seen))).collect();
-        out(&serde_json::to_string_pretty(&whole)?)?;
+        print::json(&serde_json::to_string_pretty(&whole)?)?;
         return Ok(exit::OK);
     }
     for (number, section) in SECTIONS.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! What was looked at, what was found, and what to do about it.
 
 use super::super::exit;
-use super::super::print::{bold, line, loud, out};
+use super::super::print::{bold, json, line, loud};
 use crate::text::{escape, mask};
 use std::time::Duration;
 
@@ -166,7 +166,7 @@ impl Report {
             "version": env!("CARGO_PKG_VERSION"), "wrong": self.count(State::Wrong),
             "warnings": self.count(State::Warning), "checks": checks,
         });
-        out(&serde_json::to_string_pretty(&whole)?)?;
+        json(&serde_json::to_string_pretty(&whole)?)?;
         Ok(())
     }
 }

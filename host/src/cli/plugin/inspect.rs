@@ -1,6 +1,6 @@
 //! `plugin inspect FILE`: loads it without a grant and shows what it is.
 
-use super::super::print::{Table, bold, inset, line, out};
+use super::super::print::{self, Table, bold, inset, line, out};
 use super::super::tools::what_happens;
 use super::super::wait::{KEPT, wait};
 use super::{asked, markdown};
@@ -19,7 +19,7 @@ pub(super) async fn run(file: PathBuf, as_json: bool, as_markdown: bool) -> anyh
     if as_markdown {
         out(&markdown::page(plugin.declaration(), plugin.tools()))?;
     } else if as_json {
-        out(&serde_json::to_string_pretty(&whole(&plugin))?)?;
+        print::json(&serde_json::to_string_pretty(&whole(&plugin))?)?;
     } else {
         print(&shown, &plugin)?;
     }

@@ -138,6 +138,12 @@ impl Taken {
                     }
                     quoted(MASK)
                 }
+                letter if letter.is_ascii_alphabetic() => {
+                    if !["true", "false", "null"].contains(&scan.word()?) {
+                        return None;
+                    }
+                    continue;
+                }
                 other => {
                     match other {
                         b'{' => names.push(HashSet::new()),

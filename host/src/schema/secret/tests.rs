@@ -167,7 +167,7 @@ fn a_secret_of_six_characters_is_taken_out_wherever_it_stands() {
     told(r#"["hunter2","hunter2000"]"#, "hunter2000 hunter2", "(secret) (secret)");
     told(r#"{"deep":[{"k":"abcdef"},123456]}"#, "abcdef 123456 k deep", "(secret) (secret) k deep");
     told(r#""  padded one \n""#, "with padded one.", "with (secret).");
-    told(r#""a\"b\\cd""#, r#"{\"x\":\"a\"b\cd\"} and "a\"b\\cd""#, r#"{\"x\":\"(secret)\"} and "(secret)""#);
+    told(r#""a\"b\\cd""#, r#"as it is a"b\cd, in JSON a\"b\\cd"#, "as it is (secret), in JSON (secret)");
     told(r#""-----BEGIN-----\nMIIBsecretlineofkey\n-----END-----""#, "MIIBsecretlineofkey", "(secret)");
     told(r#""ÄÖÜäöü""#, "xÄÖÜäöüx", "x(secret)x");
     told("true", "true", "true");

@@ -26,8 +26,21 @@ pub fn component(name: &str) -> PathBuf {
 #[must_use]
 pub fn fixture(name: &str) -> PathBuf {
     let name = name.replace('-', "_");
+    built(&name, &name)
+}
+
+/// The component of a hostile plug-in: a file under `tests/fixtures/examples/hostile`.
+///
+/// # Panics
+/// Where it has not been built, or not since its source changed.
+#[must_use]
+pub fn hostile(name: &str) -> PathBuf {
+    built(&format!("hostile_{name}"), &format!("hostile/{name}"))
+}
+
+fn built(name: &str, source: &str) -> PathBuf {
     let file = target().join(format!("guest/wasm32-wasip2/guest/examples/{name}.wasm"));
-    let source = format!("tests/fixtures/examples/{name}.rs");
+    let source = format!("tests/fixtures/examples/{source}.rs");
     there(file, &[&source, "tests/fixtures/src", "wit/tool"], "just fixtures")
 }
 

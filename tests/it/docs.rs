@@ -2,7 +2,7 @@
 //! (`just bless` writes it anew); what is quoted has to be said by the program; what is named has to be there.
 
 mod mapping;
-mod page;
+pub(crate) mod page;
 mod quotes;
 mod readme;
 mod starts;

@@ -11,6 +11,7 @@ mod doctor;
 mod examples;
 mod files_plugin;
 mod gate_component;
+mod hostile;
 mod init;
 mod install;
 mod lock;

@@ -90,11 +90,11 @@ fn compiled(folder: &Folder) -> bool {
     files.iter().any(|name| name.starts_with(&digest))
 }
 
-fn request(id: u32, method: &str, params: &Value) -> String {
+pub(crate) fn request(id: u32, method: &str, params: &Value) -> String {
     format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 }
 
-fn hello(id: u32) -> String {
+pub(crate) fn hello(id: u32) -> String {
     let client = json!({"name": "test", "version": "1"});
     request(id, "initialize", &json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}))
 }
@@ -104,27 +104,30 @@ fn echo(id: u32) -> String {
 }
 
 /// A server and its client.
-struct Session {
-    child: Child,
+pub(crate) struct Session {
+    pub(crate) child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
 impl Session {
     fn start(folder: &Folder) -> Self {
-        let mut command = command(folder, &["serve"]);
+        Self::of(command(folder, &["serve"]))
+    }
+
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         Self { child, input, output }
     }
 
-    fn send(&mut self, lines: &str) {
+    pub(crate) fn send(&mut self, lines: &str) {
         self.input.as_mut().unwrap().write_all(lines.as_bytes()).unwrap();
     }
 
     /// The next message.
     #[track_caller]
-    fn line(&mut self) -> Value {
+    pub(crate) fn line(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line:?}"))
@@ -132,7 +135,7 @@ impl Session {
 
     /// The next answer, which must be to this request.
     #[track_caller]
-    fn answer(&mut self, id: u32) -> Value {
+    pub(crate) fn answer(&mut self, id: u32) -> Value {
         let answer = self.line();
         assert_eq!(answer["id"], id, "{answer}");
         answer
@@ -147,7 +150,7 @@ impl Session {
     }
 
     /// Closes the input and waits for the end.
-    fn end(mut self) -> (Option<i32>, String, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String, String) {
         self.input = None;
         self.ended()
     }

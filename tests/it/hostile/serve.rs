@@ -1,0 +1,82 @@
+//! The program with a plug-in that computes for ever, as a client sees it.
+
+use crate::startup::{Session, hello, request};
+use counterfoil_tests::program::Folder;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Processor time that a process has used, in hundredths of a second.
+fn used(session: &Session) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/stat", session.child.id())).unwrap();
+    let fields: Vec<&str> = text.rsplit(") ").next().unwrap().split(' ').collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+/// What it uses in a tenth of a second.
+fn busy(session: &Session) -> u64 {
+    let before = used(session);
+    std::thread::sleep(Duration::from_millis(100));
+    used(session) - before
+}
+
+fn tool(id: u32, name: &str) -> String {
+    request(id, "tools/call", &json!({ "name": name, "arguments": {} }))
+}
+
+fn cancel(ids: impl Iterator<Item = u32>) -> String {
+    ids.map(|id| {
+        let note = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        format!("{note}\n")
+    })
+    .collect()
+}
+
+#[test]
+fn a_client_is_served_while_calls_run_away_and_cancelling_stops_them() {
+    let folder = Folder::new();
+    std::fs::copy(counterfoil_tests::hostile("loop_execute"), folder.path("work/hostile.wasm")).unwrap();
+    std::fs::copy(counterfoil_tests::fixture("echo"), folder.path("work/echo.wasm")).unwrap();
+    folder.write(
+        "work/counterfoil.toml",
+        "[plugins.echo]\nsource = \"echo.wasm\"\n\
+         [plugins.hostile]\nsource = \"hostile.wasm\"\nlimits = { execute = \"10m\", per_owner = 6 }\n",
+    );
+    let mut session = Session::of(folder.command(&["serve"]));
+    session.send(&hello(1));
+    session.answer(1);
+    session.send(&request(2, "tools/list", &json!({})));
+    session.answer(2);
+    // One more than it may have: whichever comes last is refused, and then six are in.
+    for id in 10..17 {
+        session.send(&tool(id, "bad"));
+    }
+    let refused = session.line();
+    let refused = refused["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(refused.contains("has 6 calls of yours already"), "{refused}");
+    assert!((0..20).any(|_| busy(&session) > 2), "nothing runs away");
+
+    let mut times = Vec::new();
+    for id in 1000..1010 {
+        let start = Instant::now();
+        session.send(&if id % 2 == 0 { tool(id, "echo") } else { request(id, "tools/list", &json!({})) });
+        session.answer(id);
+        times.push(start.elapsed());
+    }
+    // However busy the machine is with other tests: some come in time.
+    times.sort_unstable();
+    assert!(times[0] < Duration::from_millis(100), "{times:?}");
+
+    session.send(&cancel(10..17));
+    session.send(&tool(2000, "echo"));
+    session.answer(2000);
+    assert!((0..30).any(|_| busy(&session) <= 1), "what was cancelled goes on");
+    // There is room for six again.
+    for id in 20..26 {
+        session.send(&tool(id, "bad"));
+    }
+    session.send(&tool(2001, "echo"));
+    session.answer(2001);
+    session.send(&cancel(20..26));
+    let (code, rest, _) = session.end();
+    assert_eq!((code, rest.as_str()), (Some(0), ""));
+}

@@ -1,12 +1,14 @@
 //! A host of one native tool whose effects a test can count from outside: each run appends a line to a file.
 
 use counterfoil::gate::{Clock, Gate, GateOptions, Settings};
+use counterfoil::policy::Budget;
 use counterfoil::store::Store;
 use counterfoil::tool::{Outcome, Plan, ToolError};
-use counterfoil::{Host, Incoming, Level, NativeTool, Owner, Reply};
+use counterfoil::{Host, HostBuilder, Incoming, Level, NativeTool, Owner, Reply};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The name of the tool.
 pub const TOOL: &str = "refund";
@@ -15,6 +17,16 @@ pub const ARGUMENTS: &str = r#"{"order":7}"#;
 
 /// The host, over a store and a clock.
 pub async fn host(store: Arc<dyn Store>, clock: Arc<dyn Clock>, effects: &Path) -> Host {
+    builder(store, clock, effects).build().await.expect("a host")
+}
+
+/// So many runs a day for each owner.
+pub fn a_day(calls: u64) -> Budget {
+    Budget::calls(TOOL, calls, Duration::from_hours(24)).expect("a budget")
+}
+
+/// The host in the making.
+pub fn builder(store: Arc<dyn Store>, clock: Arc<dyn Clock>, effects: &Path) -> HostBuilder {
     let effects = effects.to_owned();
     let refund = NativeTool::new(TOOL, Level::ApprovalRequired, r#"{"type":"object"}"#, "1")
         .preview(|_| async { Ok(Plan::new("Will refund order 7.", "{}")) })
@@ -29,7 +41,7 @@ pub async fn host(store: Arc<dyn Store>, clock: Arc<dyn Clock>, effects: &Path) 
         });
     let cache = Some(compiled());
     let gate = Gate::new(GateOptions { store, clock, settings: Settings::default(), cache }).expect("a gate");
-    Host::builder(gate).native(refund).build().await.expect("a host")
+    Host::builder(gate).native(refund)
 }
 
 /// Where all of these hosts keep the compiled gate.

@@ -16,6 +16,7 @@ mod locked;
 mod log;
 mod open;
 mod plugin;
+mod policy;
 mod print;
 mod resolve;
 mod serve;
@@ -81,6 +82,9 @@ enum Verb {
     /// Make, check or describe a configuration
     #[command(subcommand)]
     Config(config::Verb),
+    /// Try what the rules and budgets make of a call
+    #[command(subcommand)]
+    Policy(policy::Verb),
     /// Put the server into the configuration of an MCP client
     Install(install::Args),
     /// Say what is wrong and what to do: program, configuration, plug-ins, store, clients
@@ -145,6 +149,7 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Call(args) => call::run(args, config).await,
         Verb::Resolve(args) => resolve::run(args, config).await,
         Verb::Config(verb) => config::run(verb, config).await,
+        Verb::Policy(verb) => policy::run(verb, config).await,
         Verb::Install(args) => install::run(args, config).await,
         Verb::Doctor(args) => doctor::run(args, config).await,
         Verb::Plugin(verb) => plugin::run(verb, config).await,

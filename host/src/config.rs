@@ -11,6 +11,7 @@ pub(crate) mod guard;
 mod http;
 mod lock;
 mod places;
+mod rules;
 mod tools;
 mod units;
 
@@ -20,6 +21,7 @@ pub use places::Places;
 pub use tools::{Admitted, Raise};
 
 use crate::plugin::PluginOptions;
+use crate::policy::{Budget, Rule};
 use crate::{Error, ErrorKind, Level, gate};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,6 +40,10 @@ pub struct Config {
     pub plugins: Vec<PluginConfig>,
     /// What the operator has looked at; [`PluginOptions::lock`] of each plug-in comes from here.
     pub lock: Lock,
+    /// Rules on arguments, in the order in which they are written.
+    pub rules: Vec<Rule>,
+    /// Budgets, in the order in which they are written.
+    pub budgets: Vec<Budget>,
     /// Where each value was written.
     pub places: Places,
 }

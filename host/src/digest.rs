@@ -22,6 +22,11 @@ impl Digest {
         self
     }
 
+    /// 32 bytes.
+    pub(crate) fn bytes(self) -> [u8; 32] {
+        self.0.finalize().into()
+    }
+
     /// 64 lower-case hexadecimal digits.
     pub(crate) fn finish(self) -> String {
         hex(&self.0.finalize())

@@ -81,6 +81,8 @@ pub struct GateOptions {
 pub struct Gate {
     instances: Arc<Instances>,
     cache: Option<Arc<Path>>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Gate {
@@ -94,10 +96,21 @@ impl Gate {
         let engine = engine().map_err(failed)?;
         let cache = options.cache.as_deref().map(Arc::from);
         let component = CodeCache::new(options.cache).component(&engine, COMPONENT, &Self::digest()).map_err(failed)?;
+        let (store, clock) = (Arc::clone(&options.store), Arc::clone(&options.clock));
         let instances = Instances::new(&engine, &component, options.store, options.clock, options.settings)?;
         let model = instances.aside(|i, store| i.counterfoil_gate_levels().call_model_version(store));
         announced(&model.map_err(|e| Error::new(ErrorKind::Gate, e.to_string()))?)?;
-        Ok(Self { instances: Arc::new(instances), cache })
+        Ok(Self { instances: Arc::new(instances), cache, store, clock })
+    }
+
+    /// The store that confirmations are kept in, for what the host counts itself.
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The gate's time, in milliseconds since 1970.
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now()
     }
 
     /// Where its compiled code is.

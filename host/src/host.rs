@@ -7,13 +7,19 @@
 //! or its deadline and its outcome is recorded.
 
 mod answer;
+mod budgets;
 mod builder;
 mod fits;
 mod hidden;
+mod in_force;
 mod listing;
+#[cfg(feature = "rules")]
+mod ruled;
 mod run;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(feature = "program")]
+pub(crate) mod trial;
 
 pub use builder::{CONFIRM_PARAMETER, HostBuilder};
 pub use listing::Listing;
@@ -26,6 +32,7 @@ use crate::policy::Level;
 use crate::schema::Schema;
 use crate::tool::{Backend, Declaration, Power, Progress};
 use answer::Answers;
+use budgets::Budgets;
 use hidden::Hidden;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -122,6 +129,18 @@ struct Tool {
     /// The turn of its backend's checks that may take long: one at a time.
     checking: Arc<Semaphore>,
     revision: String,
+    #[cfg(feature = "rules")]
+    ruled: ruled::Ruled,
+    budgets: Budgets,
+}
+
+/// What the operator's rules make of one call.
+#[derive(Default)]
+struct Raised {
+    /// It is of this level at least; none: no rule raises it.
+    floor: Option<Level>,
+    /// What the rules that raise it say.
+    reasons: Vec<String>,
 }
 
 impl Tool {
@@ -131,6 +150,25 @@ impl Tool {
 
     fn deadline(&self) -> Duration {
         self.backend.deadline(&self.declaration.name)
+    }
+
+    /// Asks the operator's rules about a call whose arguments fit the schema.
+    #[cfg(feature = "rules")]
+    async fn judge(&self, answers: &Answers<'_>, call: &Call) -> Result<Raised, Reply> {
+        let said = self.ruled.ask(&call.owner, &call.tool, &call.arguments).await;
+        match self.ruled.verdict(&said) {
+            ruled::Verdict::Raised(raised) => Ok(raised),
+            ruled::Verdict::Denied(what) => {
+                tracing::info!(tool = call.tool, owner = call.owner, "denied: {what}");
+                Err(answers.denied(&what, None).await)
+            }
+        }
+    }
+
+    #[cfg(not(feature = "rules"))]
+    #[expect(clippy::unused_async, reason = "there are none to ask")]
+    async fn judge(&self, _: &Answers<'_>, _: &Call) -> Result<Raised, Reply> {
+        Ok(Raised::default())
     }
 }
 
@@ -220,7 +258,14 @@ impl Host {
         if let Err(what) = tool.fits(&call.arguments).await {
             return answers.refuse(Reason::InvalidArguments, &what).await;
         }
-        run::start(&self.inner, tool, call, token, progress).await
+        if let Err(denied) = tool.judge(answers, &call).await {
+            return denied;
+        }
+        let bill = match tool.budgets.bill(&call.owner, &call.arguments) {
+            Ok(bill) => bill,
+            Err(broke) => return broke.reply(answers).await,
+        };
+        run::start(&self.inner, tool, call, token, bill, progress).await
     }
 
     /// A call without a token: run at once, or previewed and then run or confirmed.
@@ -234,25 +279,49 @@ impl Host {
         if let Err(what) = tool.fits(&call.arguments).await {
             return answers.refuse(Reason::InvalidArguments, &what).await;
         }
+        let raised = match tool.judge(answers, &call).await {
+            Ok(raised) => raised,
+            Err(denied) => return denied,
+        };
+        let bill = match tool.budgets.bill(&call.owner, &call.arguments) {
+            Ok(bill) => bill,
+            Err(broke) => return broke.reply(answers).await,
+        };
         let hidden = Hidden::of(&tool.schema, &call.arguments);
         let progress = hidden.progress(progress);
         if let Some(standing) = &tool.standing {
-            let clearance = standing.clearance(call.arguments);
-            return run::at_once(answers, tool, &call.owner, clearance, &hidden, progress).await;
+            if raised.floor.is_none() {
+                let clearance = standing.clearance(call.arguments);
+                return run::at_once(answers, tool, &call.owner, clearance, bill, &hidden, progress).await;
+            }
+            match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, None, None).await {
+                Ok(Clearing::AtOnce(clearance)) => {
+                    return run::at_once(answers, tool, &call.owner, clearance, bill, &hidden, progress).await;
+                }
+                // Only this call: it is previewed like any that needs a confirmation.
+                Ok(Clearing::Confirm) => {}
+                Err(error) => return answers.gate_error(error).await,
+            }
         }
-        let plan = match tool.backend.preview(&call.owner, &call.tool, &call.arguments, progress.clone()).await {
+        // No challenge for what could not run.
+        if let Err(broke) = bill.look(&self.inner.gate).await {
+            return broke.reply(answers).await;
+        }
+        let mut plan = match tool.backend.preview(&call.owner, &call.tool, &call.arguments, progress.clone()).await {
             Ok(plan) => plan,
             Err(error) => return answers.not_planned(hidden.error(error)).await,
         };
         // A plan that is no good is none, however mild it calls itself.
         let level = plan.level;
+        plan.warnings.extend(raised.reasons);
         let plan = match answers.plan(plan, &hidden).await {
             Ok(plan) => plan,
             Err(refused) => return refused,
         };
-        match permit::clear(&self.inner.gate, tool.rules, &call, level, plan.precondition.as_deref()).await {
+        let precondition = plan.precondition.as_deref();
+        match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, level, precondition).await {
             Ok(Clearing::AtOnce(clearance)) => {
-                run::at_once(answers, tool, &call.owner, clearance, &hidden, progress).await
+                run::at_once(answers, tool, &call.owner, clearance, bill, &hidden, progress).await
             }
             Ok(Clearing::Confirm) => self.challenge(answers, &call, &plan).await,
             Err(error) => answers.bad_level(error).await,
@@ -294,6 +363,16 @@ impl Host {
             loop {
                 ticks.tick().await;
                 let Some(inner) = inner.upgrade() else { return };
+                for _ in 0..BATCHES {
+                    match inner.gate.store().sweep_accounts(inner.gate.now(), BATCH).await {
+                        Ok(1..) => tokio::task::yield_now().await,
+                        Ok(0) => break,
+                        Err(error) => {
+                            tracing::warn!("the store could not be swept and will be tried again: {error}");
+                            break;
+                        }
+                    }
+                }
                 for _ in 0..BATCHES {
                     match inner.gate.sweep(BATCH).await {
                         // Until nothing is due: only then does the store know that a sweep is over.

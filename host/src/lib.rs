@@ -66,10 +66,11 @@
 //!
 //! # Features
 //!
-//! The library needs none of them: `sqlite` (the store in a file), `mcp` (serving over the Model Context Protocol),
-//! `program` (the `counterfoil` program; the default).
+//! The library needs none of them: `sqlite` (the store in a file), `rules` (the operator's rules on arguments), `mcp` (serving
+//! over the Model Context Protocol), `program` (the `counterfoil` program; the default).
 
 mod cache;
+mod canonical;
 mod digest;
 pub mod error;
 pub mod gate;

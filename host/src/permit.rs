@@ -76,6 +76,14 @@ pub(crate) struct Rules {
     pub(crate) operator: Option<Level>,
 }
 
+impl Rules {
+    /// With what the operator's rules make of one call: more, or the same.
+    fn raised(self, floor: Option<Level>) -> Self {
+        // A floor below what the tool declares is one under its plans only: see `clear`.
+        Self { operator: self.operator.max(floor.filter(|floor| *floor >= self.declared)), ..self }
+    }
+}
+
 /// The gate's word that no call of one tool needs a confirmation, and at which level they run.
 pub(crate) struct Standing {
     tool: String,
@@ -132,18 +140,20 @@ pub(crate) async fn stand(gate: &Gate, rules: Rules, tool: &str) -> Result<Optio
     Ok(level.map(|level| Standing { tool: tool.to_owned(), level }))
 }
 
-/// Asks the gate for the level of a call that was previewed: `planned` is what its plan states and `precondition` what
-/// the plan rests on.
+/// Asks the gate for the level of a call: `floor` is what the operator's rules raise it to, `planned` is what its plan
+/// states, where there is one, and `precondition` what the plan rests on.
 ///
 /// [`GateError::Misuse`]: the plan states more than the tool declares, or the operator lowers.
 pub(crate) async fn clear(
     gate: &Gate,
     rules: Rules,
+    floor: Option<Level>,
     call: &Call,
     planned: Option<Level>,
     precondition: Option<&str>,
 ) -> Result<Clearing, GateError> {
-    Ok(match below_approval(gate, rules, planned).await? {
+    let planned = planned.map(|level| level.max(floor.map_or(level, |floor| floor.min(rules.declared))));
+    Ok(match below_approval(gate, rules.raised(floor), planned).await? {
         None => Clearing::Confirm,
         Some(level) => Clearing::AtOnce(Clearance {
             tool: call.tool.clone(),

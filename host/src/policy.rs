@@ -1,5 +1,23 @@
-//! Levels as the host's types know them. What a level means, what raises it and what the level of a call is are decided
-//! by the gate's `levels`; nothing here compares an operator's word with a tool's.
+//! The operator's policy: levels, rules on arguments, budgets. All of it raises or refuses; nothing makes a call milder.
+//!
+//! Levels are here as the host's types know them. What a level means, what raises it and what the level of a call is are decided
+//! by the gate's `levels`.
+
+mod amount;
+mod budget;
+#[cfg(feature = "rules")]
+mod condition;
+#[cfg(feature = "rules")]
+mod rule;
+mod tools;
+
+pub use amount::{Amount, NoAmount};
+pub use budget::{Budget, Counts};
+#[cfg(feature = "rules")]
+pub(crate) use condition::{Facts, NoAnswer, PATIENCE};
+#[cfg(feature = "rules")]
+pub use rule::{Rule, Then};
+pub use tools::Tools;
 
 use crate::gate;
 use std::fmt;

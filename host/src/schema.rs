@@ -22,6 +22,12 @@ const LIGHT_PATTERN: usize = 64 << 10;
 /// Work of a check that takes some milliseconds at most: see [`Schema::is_quick`].
 const QUICK: usize = 1 << 24;
 
+/// Whether a double holds a number as it is written.
+#[cfg(feature = "rules")]
+pub(crate) fn is_faithful(number: &str) -> bool {
+    numbers::faithful(number)
+}
+
 /// A schema that is ready to check with.
 pub(crate) struct Schema {
     validator: Validator,

@@ -14,18 +14,18 @@ use std::sync::Arc;
 /// A store at which the process dies.
 struct Deadly {
     store: SqliteStore,
-    ran: bool,
+    mode: String,
 }
 
 #[async_trait]
 impl Store for Deadly {
     async fn replace(&self, key: Key, version: u64, entry: Entry) -> Result<Replacement, Unavailable> {
-        if self.ran && entry.index.state == State::Completed {
+        if self.mode == "ran" && entry.index.state == State::Completed {
             std::process::abort();
         }
         let state = entry.index.state;
         let made = self.store.replace(key, version, entry).await;
-        if !self.ran && state == State::InFlight {
+        if self.mode == "consumed" && state == State::InFlight {
             std::process::abort();
         }
         made
@@ -52,7 +52,11 @@ impl Store for Deadly {
         self.store.remove(key, version).await
     }
     async fn charge(&self, charges: &[Charge]) -> Result<Charging, Unavailable> {
-        self.store.charge(charges).await
+        let charged = self.store.charge(charges).await;
+        if self.mode == "charged" {
+            std::process::abort();
+        }
+        charged
     }
     async fn refund(&self, charges: &[Charge]) -> Result<(), Unavailable> {
         self.store.refund(charges).await
@@ -68,11 +72,15 @@ impl Store for Deadly {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [mode, path, effects, token] = arguments.as_slice() else {
-        anyhow::bail!("usage: dies consumed|ran STORE EFFECTS TOKEN");
+    let [mode, path, effects, token, calls_a_day @ ..] = arguments.as_slice() else {
+        anyhow::bail!("usage: dies charged|consumed|ran STORE EFFECTS TOKEN [CALLS-A-DAY]");
     };
-    let store = Deadly { store: SqliteStore::open(Path::new(path))?, ran: mode == "ran" };
-    let host = refunds::host(Arc::new(store), Arc::new(SystemClock), Path::new(effects)).await;
+    let store = Deadly { store: SqliteStore::open(Path::new(path))?, mode: mode.clone() };
+    let mut builder = refunds::builder(Arc::new(store), Arc::new(SystemClock), Path::new(effects));
+    if let [calls] = calls_a_day {
+        builder = builder.budget(refunds::a_day(calls.parse()?));
+    }
+    let host = builder.build().await?;
     let reply = refunds::call(&host, Some(token)).await;
     anyhow::bail!("still alive: {}", reply.payload)
 }

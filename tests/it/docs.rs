@@ -3,6 +3,8 @@
 
 mod mapping;
 pub(crate) mod page;
+mod page;
+mod policy;
 mod quotes;
 mod readme;
 mod starts;

@@ -22,6 +22,7 @@ mod node;
 mod offers_plugin;
 mod pdf_plugin;
 mod plugin;
+mod policy;
 mod python;
 mod shown;
 mod startup;

@@ -102,7 +102,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     })
 }
 
-async fn from_stdin() -> anyhow::Result<String> {
+pub(super) async fn from_stdin() -> anyhow::Result<String> {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         std::io::stdin().take(MAX_INPUT + 1).read_to_end(&mut bytes)?;

@@ -155,11 +155,19 @@ pub(super) async fn whole(config: &Config, store: Arc<dyn Store>, before: Option
     for raise in raises {
         builder = builder.level(raise.tool, raise.level);
     }
+    for rule in &config.rules {
+        builder = builder.rule(rule.clone());
+    }
+    for budget in &config.budgets {
+        builder = builder.budget(budget.clone());
+    }
     if let Some(name) = &config.gate.confirm_parameter {
         builder = builder.confirm_parameter(name);
     }
     let host = builder.build().await.map_err(|e| match e.kind() {
-        ErrorKind::Config | ErrorKind::Policy | ErrorKind::Plugin => about_plugin(config, &e),
+        ErrorKind::Config | ErrorKind::Policy | ErrorKind::Plugin => {
+            config.about_policy(&e).unwrap_or_else(|| about_plugin(config, &e))
+        }
         _ => e,
     })?;
     Ok(Whole { host, sandbox })

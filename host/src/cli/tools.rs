@@ -30,7 +30,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
             tool.name.clone(),
             level(tool.level, tool.declared),
             tool.backend.clone(),
-            what_happens(tool.level, tool.always_confirmed).to_owned(),
+            what_a_call_does(tool).to_owned(),
         ]);
     }
     out(&table.to_string())?;
@@ -48,8 +48,9 @@ pub(super) fn list(host: &Host) -> serde_json::Value {
         serde_json::json!({
             "name": tool.name, "title": tool.title, "description": tool.description,
             "level": tool.level.name(), "declared": tool.declared.name(),
-            "a_call": what_happens(tool.level, tool.always_confirmed),
-            "needs_confirmation": tool.needs_confirmation, "always_confirmed": tool.always_confirmed, "plugin": tool.backend, "locked": tool.locked, "preview_enforced": tool.enforced,
+            "a_call": what_a_call_does(tool),
+            "needs_confirmation": tool.needs_confirmation, "always_confirmed": tool.always_confirmed,
+            "confirmed_by_rule": tool.confirmed_by_rule, "plugin": tool.backend, "locked": tool.locked, "preview_enforced": tool.enforced,
         })
     };
     host.tools().iter().map(tool).collect()
@@ -65,6 +66,14 @@ The token orders the two calls; it does not prove that a person agreed.";
 /// A level with where it comes from, where the operator raised it.
 pub(super) fn level(level: Level, declared: Level) -> String {
     if level == declared { level.to_string() } else { format!("{level} (raised from {declared})") }
+}
+
+/// What a call of a listed tool does.
+pub(super) fn what_a_call_does(tool: &Listing) -> &'static str {
+    match tool.confirmed_by_rule {
+        true => "runs at once, unless a rule asks for a confirmation",
+        false => what_happens(tool.level, tool.always_confirmed),
+    }
 }
 
 /// What a call of a tool with this ceiling does. `always`: whatever its plan says.

@@ -2,7 +2,7 @@
 
 use super::file::{At, File, GateTable, LimitsTable, PluginTable};
 use super::units::{Count, Length, Size};
-use super::{Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, dirs, guard, http};
+use super::{Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, dirs, guard, http, rules};
 use crate::names::Names;
 use crate::native::Native;
 use crate::plugin::manifest::is_guest_path;
@@ -36,7 +36,9 @@ pub(super) fn config(mut places: Places, lock: Lock, user: &Dirs) -> Result<Conf
         plugin.options.lock = lock.plugins.get(&plugin.name).map(|pinned| pinned.sha256.clone());
         plugins.push(plugin);
     }
-    let config = Config { gate, store, cache: Some(user.cache.clone()), plugins, lock, places };
+    let rules = rules::rules(&file.rules, &mut places)?;
+    let budgets = rules::budgets(&file.budgets, &mut places)?;
+    let config = Config { gate, store, cache: Some(user.cache.clone()), plugins, lock, rules, budgets, places };
     out_of_reach(&config, user)?;
     not_nested(&config, &file, &folder)?;
     Ok(config)

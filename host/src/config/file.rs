@@ -51,6 +51,10 @@ pub(super) struct File {
     /// The plug-ins, each under a name of your choice.
     #[schemars(with = "BTreeMap<String, PluginTable>")]
     pub plugins: Named<At<PluginTable>>,
+    /// Rules on arguments: each raises the level of calls, or denies them.
+    pub rules: Vec<At<super::rules::RuleTable>>,
+    /// How much each owner may do in a period.
+    pub budgets: Vec<At<super::rules::BudgetTable>>,
 }
 
 /// The contract: times and limits.

@@ -24,6 +24,14 @@ impl Answers<'_> {
         }
     }
 
+    /// A refusal by the operator's policy. `again` is in how many milliseconds it makes sense to ask again.
+    pub(super) async fn denied(&self, what: &str, again: Option<u64>) -> Reply {
+        match self.gate.refuse(Reason::Denied, &cut(what)).await {
+            Ok(rejection) => self.rejected(Rejection { retry_after: again, ..rejection }).await,
+            Err(error) => self.broken(&error),
+        }
+    }
+
     /// A refusal that the gate found.
     pub(super) async fn rejected(&self, rejection: Rejection) -> Reply {
         match self.gate.rejected(&self.named(), &rejection).await {

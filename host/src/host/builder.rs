@@ -1,5 +1,6 @@
 //! Puts a host together, or says why not: everything that could weaken the contract stops the start.
 
+use super::in_force::{Applied, Policy};
 use super::listing::{self, Listing};
 use super::{Host, Inner, Tool};
 use crate::gate::{self, Gate, GateError};
@@ -7,7 +8,7 @@ use crate::names::Names;
 use crate::native::{Native, NativeTool};
 use crate::permit::{self, Rules};
 use crate::plugin::{Plugin, grants};
-use crate::policy::Level;
+use crate::policy::{Budget, Level};
 use crate::schema::Schema;
 use crate::tool::{Backend, Declaration, NAME_RULE, is_name};
 use crate::{Error, ErrorKind, text};
@@ -30,6 +31,7 @@ pub struct HostBuilder {
     backends: Vec<Arc<dyn Backend>>,
     natives: Vec<NativeTool>,
     levels: Vec<(String, Level)>,
+    policy: Policy,
     confirm_parameter: String,
     /// Those of the host that this one takes the place of.
     runs: Option<TaskTracker>,
@@ -43,6 +45,7 @@ impl HostBuilder {
             backends: Vec::new(),
             natives: Vec::new(),
             levels: Vec::new(),
+            policy: Policy::default(),
             confirm_parameter: CONFIRM_PARAMETER.to_owned(),
             runs: None,
         }
@@ -75,6 +78,21 @@ impl HostBuilder {
         self
     }
 
+    /// Adds a rule on arguments. The rules are told by their numbers, from 1, in the order in which they are added.
+    #[cfg(feature = "rules")]
+    #[must_use]
+    pub fn rule(mut self, rule: crate::policy::Rule) -> Self {
+        self.policy.rules.push(rule);
+        self
+    }
+
+    /// Adds a budget. Budgets are told by their numbers, from 1, in the order in which they are added.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.policy.budgets.push(budget);
+        self
+    }
+
     /// The argument that carries the token; `confirm_token` unless said otherwise.
     #[must_use]
     pub fn confirm_parameter(mut self, name: impl Into<String>) -> Self {
@@ -97,9 +115,9 @@ impl HostBuilder {
     /// is none, a schema that is none or has the
     /// confirm parameter, a native tool that is incomplete or has a limit of zero, a directory that is granted inside another
     /// that a plug-in may write, or that reaches a plug-in's file or compiled code. [`ErrorKind::Policy`]: a level that would
-    /// lower, or for a tool that there is not. [`ErrorKind::Gate`]: the gate failed.
+    /// lower, or for a tool that there is not, or a rule or a budget of that sort. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
-        let Self { gate, plugins, mut backends, natives, levels, confirm_parameter, runs } = self;
+        let Self { gate, plugins, mut backends, natives, levels, policy: in_force, confirm_parameter, runs } = self;
         if !is_name(&confirm_parameter) {
             return Err(config(format!(
                 "confirm parameter \"{}\" is no name: {NAME_RULE}",
@@ -127,7 +145,9 @@ impl HostBuilder {
         backends.push(Arc::new(Native::new(natives)?));
 
         let model_version = gate.model_version().await.map_err(failed)?;
-        let making = Making { gate: &gate, confirm_parameter: &confirm_parameter, model: &model_version };
+        in_force.check()?;
+        let making =
+            Making { gate: &gate, confirm_parameter: &confirm_parameter, model: &model_version, policy: &in_force };
         let mut tools: HashMap<String, Arc<Tool>> = HashMap::new();
         let mut looks = Names::default();
         let mut listings = Vec::new();
@@ -165,6 +185,7 @@ impl HostBuilder {
                 tool.escape_debug()
             )));
         }
+        in_force.check_tools(&listings)?;
         let runs = runs.unwrap_or_default();
         runs.close();
         let inner = Inner { gate, confirm_parameter, model_version, tools, listings, plugins, runs };
@@ -177,6 +198,7 @@ struct Making<'a> {
     gate: &'a Gate,
     confirm_parameter: &'a str,
     model: &'a str,
+    policy: &'a Policy,
 }
 
 impl Making<'_> {
@@ -221,8 +243,10 @@ impl Making<'_> {
             rules.operator = Some(Level::ApprovalRequired);
             level = Level::ApprovalRequired;
         }
+        let applied = self.policy.of(name);
+        level = level.max(applied.highest().unwrap_or(Level::Safe));
         let standing = permit::stand(self.gate, rules, name).await.map_err(lowered)?;
-        let needs_confirmation = standing.is_none();
+        let needs_confirmation = standing.is_none() || level == Level::ApprovalRequired;
         if needs_confirmation && !backend.previews(name) {
             return Err(config(format!(
                 "{place} can need a confirmation and has no preview: give it a preview closure"
@@ -250,13 +274,26 @@ impl Making<'_> {
             declared: declaration.level,
             needs_confirmation,
             always_confirmed,
+            confirmed_by_rule: needs_confirmation && standing.is_some(),
             backend: backend.name().to_owned(),
             enforced: backend.enforced(),
             locked: backend.locked(),
         };
-        let revision = self.revision(backend.as_ref(), &declaration, rules);
-        let checking = Arc::clone(checking);
-        Ok((Tool { backend, declaration, rules, standing, schema, checking, revision }, listing))
+        let revision = self.revision(backend.as_ref(), &declaration, rules, &applied);
+        let Applied { budgets, .. } = applied;
+        let tool = Tool {
+            backend,
+            declaration,
+            rules,
+            standing,
+            schema,
+            checking: Arc::clone(checking),
+            revision,
+            #[cfg(feature = "rules")]
+            ruled: applied.ruled,
+            budgets,
+        };
+        Ok((tool, listing))
     }
 
     /// An input schema to list, which compiled: it must leave the confirm parameter free.
@@ -273,9 +310,10 @@ impl Making<'_> {
     }
 
     /// Digest of what would run and under which rules.
-    fn revision(&self, backend: &dyn Backend, declaration: &Declaration, rules: Rules) -> String {
+    fn revision(&self, backend: &dyn Backend, declaration: &Declaration, rules: Rules, applied: &Applied) -> String {
         let operator = rules.operator.map_or("", Level::name);
         let critical = if rules.critical { "critical" } else { "" };
+        let policy = applied.fields();
         let fields = [
             "counterfoil revision 1",
             backend.name(),
@@ -293,7 +331,7 @@ impl Making<'_> {
             self.model,
         ];
         let mut digest = Sha256::new();
-        for field in fields {
+        for field in fields.into_iter().chain(policy.iter().map(String::as_str)) {
             digest.update(u64::try_from(field.len()).unwrap_or(u64::MAX).to_be_bytes());
             digest.update(field.as_bytes());
         }

@@ -26,6 +26,8 @@ pub struct Listing {
     pub needs_confirmation: bool,
     /// Whether every call needs one: the tool is critical, or the operator raised it. Otherwise its plans decide.
     pub always_confirmed: bool,
+    /// Whether only a rule of the operator's brings a call to need one: others run at once, without a preview.
+    pub confirmed_by_rule: bool,
     /// Where it comes from: a plug-in's name, or `native`.
     pub backend: String,
     /// Whether the operator has looked at what runs. Every tool of a plug-in that is not locked is raised to

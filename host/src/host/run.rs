@@ -2,6 +2,7 @@
 //! recorded; until then, and where it needs no confirmation, it belongs to its caller.
 
 use super::answer::{self, Answers};
+use super::budgets::{Bill, Paid};
 use super::hidden::Hidden;
 use super::{Inner, Reply, Tool};
 use crate::gate::{self, Assurance, Call, GateError, Readiness, Reason, Token};
@@ -30,6 +31,7 @@ pub(super) async fn at_once(
     tool: &Tool,
     owner: &str,
     clearance: Clearance,
+    bill: Bill,
     hidden: &Hidden,
     progress: Option<Arc<dyn Progress>>,
 ) -> Reply {
@@ -38,10 +40,15 @@ pub(super) async fn at_once(
         Ok(prepared) => prepared,
         Err(error) => return not_prepared(answers, error).await,
     };
+    let paid = match bill.pay(answers.gate).await {
+        Ok(paid) => paid,
+        Err(broke) => return broke.reply(answers).await,
+    };
     let limit = tool.deadline();
     let permit = match clearance.permit(limit) {
         Ok(permit) => permit,
         Err(error) => {
+            paid.give_back(answers.gate).await;
             tracing::error!("no randomness for an operation id: {error}");
             return answers.refuse(Reason::Unavailable, "the host has no source of randomness").await;
         }
@@ -66,11 +73,12 @@ pub(super) async fn start(
     tool: Arc<Tool>,
     call: Call,
     token: Token,
+    bill: Bill,
     progress: Option<Arc<dyn Progress>>,
 ) -> Reply {
     let (asker, answered) = oneshot::channel();
     let run = Run { inner: Arc::clone(inner), tool, call: call.clone(), token: token.clone() };
-    inner.runs.spawn(async move { run.go(asker, progress).await });
+    inner.runs.spawn(async move { run.go(asker, bill, progress).await });
     match answered.await {
         Ok(reply) => reply,
         // The task is gone without a word: only the gate knows how far it came.
@@ -87,7 +95,7 @@ struct Run {
 }
 
 impl Run {
-    async fn go(self, asker: oneshot::Sender<Reply>, progress: Option<Arc<dyn Progress>>) {
+    async fn go(self, asker: oneshot::Sender<Reply>, bill: Bill, progress: Option<Arc<dyn Progress>>) {
         let answers = Answers { gate: &self.inner.gate, tool: &self.call.tool };
         let power = self.tool.power(Level::ApprovalRequired);
         let reply = match self.tool.backend.prepare(&self.call.owner, &self.call.tool, power).await {
@@ -95,19 +103,46 @@ impl Run {
             // Whoever asked has gone: nobody may be surprised by a run now. Nothing is spent, the token stays good.
             Ok(_) if asker.is_closed() => return,
             // The slot may have been long in coming: consume decides everything anew.
-            Ok(prepared) => {
-                match permit::consume(&self.inner.gate, &self.token, &self.call, self.tool.deadline(), GRACE).await {
-                    Ok(Consumed::Run { permit, assurance }) => {
-                        return self.spent(&answers, prepared, permit, assurance, power, asker, progress).await;
+            Ok(prepared) => match bill.pay(&self.inner.gate).await {
+                Err(broke) => match self.inner.gate.check(&self.token, &self.call).await {
+                    // It may be this very call that was paid for, under the same token, by somebody else.
+                    Ok(Readiness::Replay(replayed)) => answers.replayed(replayed),
+                    Ok(Readiness::Reject(rejection)) => answers.rejected(rejection).await,
+                    Ok(Readiness::Ready) | Err(_) => broke.reply(&answers).await,
+                },
+                Ok(paid) => {
+                    let consumed =
+                        permit::consume(&self.inner.gate, &self.token, &self.call, self.tool.deadline(), GRACE).await;
+                    match consumed {
+                        Ok(Consumed::Run { permit, assurance }) => {
+                            return self.spent(&answers, prepared, permit, assurance, power, asker, progress).await;
+                        }
+                        other => self.not_run(&answers, other, paid).await,
                     }
-                    Ok(Consumed::Replay(replayed)) => answers.replayed(replayed),
-                    Ok(Consumed::Reject(rejection)) => answers.rejected(rejection).await,
-                    Err(error) => answers.not_consumed(error).await,
                 }
-            }
+            },
         };
         // Nobody listens any more: nothing ran, nothing is lost.
         let _ = asker.send(reply);
+    }
+
+    /// The call did not run, or nobody knows: what was paid for it is given back where it is known.
+    async fn not_run(&self, answers: &Answers<'_>, consumed: Result<Consumed, GateError>, paid: Paid) -> Reply {
+        let known = match &consumed {
+            // The swap may have been made, or still be.
+            Ok(Consumed::Reject(rejection)) => rejection.reason != Reason::Unavailable,
+            Ok(Consumed::Replay(_) | Consumed::Run { .. }) | Err(GateError::Misuse(_)) => true,
+            Err(GateError::Rejected(_) | GateError::Fault(_)) => false,
+        };
+        if known {
+            paid.give_back(&self.inner.gate).await;
+        }
+        match consumed {
+            Ok(Consumed::Replay(replayed)) => answers.replayed(replayed),
+            Ok(Consumed::Reject(rejection)) => answers.rejected(rejection).await,
+            Ok(Consumed::Run { .. }) => answers.refuse(Reason::Unavailable, "the run could not be started").await,
+            Err(error) => answers.not_consumed(error).await,
+        }
     }
 
     /// The token is spent: from here to the record nothing may return early.

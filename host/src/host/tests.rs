@@ -8,6 +8,8 @@ mod contract;
 mod fits;
 pub(crate) mod kit;
 mod levels;
+#[cfg(feature = "rules")]
+mod policy;
 mod runs;
 mod secrets;
 mod start;

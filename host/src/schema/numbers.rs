@@ -59,7 +59,8 @@ pub(super) fn tamed(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn faithful(number: &str) -> bool {
+/// Whether a double holds a number: its shortest decimal is that very number.
+pub(super) fn faithful(number: &str) -> bool {
     let Ok(double) = number.parse::<f64>() else { return false };
     double.is_finite() && decimal(number).is_some_and(|exact| Some(exact) == decimal(&format!("{double:e}")))
 }

@@ -4,6 +4,7 @@
 mod grants;
 mod lock;
 mod place;
+mod rules;
 mod tools;
 
 use super::super::print::{self, line};
@@ -31,6 +32,7 @@ const SECTIONS: &[Section] = &[
     Section { key: "configuration", print: place::print, json: place::json },
     Section { key: "tools", print: tools::print, json: tools::json },
     Section { key: "grants", print: grants::print, json: grants::json },
+    Section { key: "policy", print: rules::print, json: rules::json },
     Section { key: "lock", print: lock::print, json: lock::json },
 ];
 

@@ -150,6 +150,12 @@ impl Kit {
         tools(self.beside(), &self.world, revision)
     }
 
+    /// The same around a gate that is there.
+    #[cfg(feature = "rules")]
+    pub(crate) fn on(&self, gate: Gate) -> HostBuilder {
+        tools(Host::builder(gate), &self.world, "1")
+    }
+
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Reply {
         call(&self.host, "alice", tool, &arguments.to_string()).await
     }

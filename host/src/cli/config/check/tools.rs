@@ -2,7 +2,7 @@
 
 use super::Seen;
 use crate::cli::print::{Table, line, out};
-use crate::cli::tools::{MEANING, level, list, what_happens};
+use crate::cli::tools::{MEANING, level, list, what_a_call_does};
 use serde_json::Value;
 
 pub(super) fn print(seen: &Seen) -> anyhow::Result<()> {
@@ -10,7 +10,7 @@ pub(super) fn print(seen: &Seen) -> anyhow::Result<()> {
     for tool in seen.host.tools() {
         tools.row([
             tool.name.clone(),
-            what_happens(tool.level, tool.always_confirmed).to_owned(),
+            what_a_call_does(tool).to_owned(),
             level(tool.level, tool.declared),
             tool.backend.clone(),
         ]);

@@ -1,0 +1,170 @@
+//! Conditions on a call, in CEL. One is compiled once, and everything in it that can be found wrong is found then; a call that
+//! it has no answer for has no answer, never a guess.
+//!
+//! It is read by the crate's parser by precedence (`Program::compile` takes another one, whatever the features say, which can
+//! need unbounded memory for a short text), and its loops are changed so that each step looks at the time.
+
+mod check;
+mod facts;
+
+pub(crate) use facts::Facts;
+
+use cel::common::ast::IdedExpr;
+use cel::parser::PrattParser;
+use cel::{Context, ExecutionError, Value};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Longest condition, in bytes: a person reads it in one go.
+const LENGTH: usize = 2_000;
+/// Parentheses, brackets and calls inside each other.
+const NESTING: u16 = 24;
+/// How long all conditions of one call may take together. What loops over the arguments is stopped then.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
+/// What each step of a loop calls; no condition can be written with it.
+const TICK: &str = "@tick";
+
+/// A condition that is ready to ask.
+#[derive(Clone)]
+pub(crate) struct Condition(Arc<Inner>);
+
+struct Inner {
+    text: String,
+    expression: IdedExpr,
+    found: check::Found,
+}
+
+/// What is wrong with a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Line and column, from 1, where they are known.
+    pub(crate) place: Option<(usize, usize)>,
+    /// What is wrong, and what to do.
+    pub(crate) what: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Some((line, column)) => write!(f, "the condition is wrong at {line}:{column}: {}", self.what),
+            None => write!(f, "the condition is wrong: {}", self.what),
+        }
+    }
+}
+
+/// Why a condition has no answer for a call. Quotes no argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// It reads what is not there; the name, where it is the condition's own.
+    Missing(Option<String>),
+    /// It puts together what does not go together.
+    Types,
+    /// A calculation has no result: it overflows, or divides by zero.
+    Arithmetic,
+    /// A number cannot be held exactly.
+    Number,
+    /// Its time was up.
+    Slow,
+    /// It came to something other than true or false.
+    NotBool,
+    /// Anything else.
+    Failed,
+}
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(Some(name)) => write!(
+                f,
+                "it reads \"{name}\", which is not there; where it may be missing, a condition asks has(…) first, such as \
+                 has(args.{name}) && …"
+            ),
+            Self::Missing(None) => f.write_str("it reads a key or an item that is not there"),
+            Self::Types => f.write_str("it compares or combines values of types that do not go together"),
+            Self::Arithmetic => f.write_str("a calculation in it has no result"),
+            Self::Number => f.write_str("a number in the arguments cannot be compared exactly: give fewer digits"),
+            Self::Slow => write!(f, "it took longer than {PATIENCE:?}"),
+            Self::NotBool => f.write_str("it came to something other than true or false"),
+            Self::Failed => f.write_str("it failed"),
+        }
+    }
+}
+
+impl Condition {
+    /// Reads a condition.
+    pub(crate) fn compile(text: &str) -> Result<Self, Fault> {
+        let fault = |what: String| Fault { place: None, what };
+        if text.trim().is_empty() {
+            return Err(fault("it is empty: write one such as args.amount > 100".into()));
+        }
+        if text.len() > LENGTH {
+            return Err(fault(format!("it is longer than {LENGTH} bytes: split it into several rules")));
+        }
+        let parser = PrattParser::new().max_recursion_depth(NESTING).error_recovery_limit(1).error_reporting_limit(1);
+        let mut expression = parser.parse(text).map_err(|errors| syntax(&errors))?;
+        let found = check::check(&expression).map_err(fault)?;
+        check::watch(&mut expression);
+        Ok(Self(Arc::new(Inner { text: text.to_owned(), expression, found })))
+    }
+
+    /// As it was written.
+    pub(crate) fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Asks it about a call.
+    pub(crate) fn holds(&self, facts: &Facts<'_>, context: &Context<'_, '_>) -> Result<bool, NoAnswer> {
+        let Inner { expression, found, .. } = &*self.0;
+        if found.arguments && !facts.exact_for(found.doubles) {
+            return Err(NoAnswer::Number);
+        }
+        let answer = Value::resolve(expression, context);
+        // However it got over the error: time that was up is no answer.
+        if facts.late() {
+            return Err(NoAnswer::Slow);
+        }
+        match answer {
+            Ok(Value::Bool(answer)) => Ok(answer),
+            Ok(_) => Err(NoAnswer::NotBool),
+            Err(error) => Err(self.no_answer(&error)),
+        }
+    }
+
+    /// Only what kind of error it is: its own text quotes values.
+    fn no_answer(&self, error: &ExecutionError) -> NoAnswer {
+        match error {
+            ExecutionError::NoSuchKey(name) => {
+                NoAnswer::Missing(self.0.found.names.contains(name.as_str()).then(|| name.to_string()))
+            }
+            ExecutionError::IndexOutOfBounds(_) => NoAnswer::Missing(None),
+            ExecutionError::Overflow(..) | ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
+                NoAnswer::Arithmetic
+            }
+            ExecutionError::NoSuchOverload(_)
+            | ExecutionError::ValuesNotComparable(..)
+            | ExecutionError::UnexpectedType { .. }
+            | ExecutionError::UnsupportedBinaryOperator(..)
+            | ExecutionError::UnsupportedIndex(..)
+            | ExecutionError::UnsupportedKeyType(_)
+            | ExecutionError::UnsupportedTargetType { .. } => NoAnswer::Types,
+            _ => NoAnswer::Failed,
+        }
+    }
+}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Condition({:?})", self.0.text)
+    }
+}
+
+fn syntax(errors: &cel::ParseErrors) -> Fault {
+    let Some(first) = errors.errors.first() else { return Fault { place: None, what: "it cannot be read".into() } };
+    let place = |(line, column): (isize, isize)| Some((usize::try_from(line).ok()?, usize::try_from(column).ok()?));
+    let what = first.msg.trim_start_matches("Syntax error: ");
+    Fault { place: place(first.pos).filter(|(line, _)| *line > 0), what: what.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

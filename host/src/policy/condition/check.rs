@@ -1,0 +1,288 @@
+//! What can be found wrong with a condition before it is asked: names, functions, patterns, depth. And the change to its loops
+//! by which each step looks at the time.
+
+use super::TICK;
+use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
+use cel::common::types::CelBool;
+use cel::{Context, Value};
+use std::collections::BTreeSet;
+
+/// What a condition knows of a call.
+const VARIABLES: [&str; 3] = ["args", "owner", "tool"];
+/// Types, for `type(args.x) == int`.
+const TYPES: [&str; 9] = ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint"];
+/// Functions: name, arguments with the one that it may be called on, and whether it has to be called on one.
+const FUNCTIONS: [(&str, usize, bool); 12] = [
+    ("size", 1, false),
+    ("contains", 2, true),
+    ("startsWith", 2, true),
+    ("endsWith", 2, true),
+    ("matches", 2, false),
+    ("int", 1, false),
+    ("uint", 1, false),
+    ("double", 1, false),
+    ("string", 1, false),
+    ("bool", 1, false),
+    ("type", 1, false),
+    ("dyn", 1, false),
+];
+const OPERATORS: [&str; 19] = [
+    operators::CONDITIONAL,
+    operators::LOGICAL_AND,
+    operators::LOGICAL_OR,
+    operators::LOGICAL_NOT,
+    operators::SUBSTRACT,
+    operators::ADD,
+    operators::MULTIPLY,
+    operators::DIVIDE,
+    operators::MODULO,
+    operators::EQUALS,
+    operators::NOT_EQUALS,
+    operators::GREATER_EQUALS,
+    operators::LESS_EQUALS,
+    operators::GREATER,
+    operators::LESS,
+    operators::NEGATE,
+    operators::INDEX,
+    operators::IN,
+    operators::NOT_STRICTLY_FALSE,
+];
+/// What comes to a number, a text or a list, never to true or false.
+const NEVER_BOOL: [&str; 11] = [
+    operators::SUBSTRACT,
+    operators::ADD,
+    operators::MULTIPLY,
+    operators::DIVIDE,
+    operators::MODULO,
+    operators::NEGATE,
+    "size",
+    "int",
+    "uint",
+    "double",
+    "string",
+];
+/// Expressions inside each other: what fits the smallest stack that one is evaluated on, many times over.
+const DEPTH: usize = 64;
+/// Loops inside each other: each multiplies what one call can cost.
+const LOOPS: usize = 2;
+
+/// What was found in a condition.
+#[derive(Default)]
+pub(super) struct Found {
+    /// It reads the arguments.
+    pub(super) arguments: bool,
+    /// It may compare with a double of its own.
+    pub(super) doubles: bool,
+    /// The keys that it names.
+    pub(super) names: BTreeSet<String>,
+}
+
+/// Looks through a condition. The error says what to do.
+pub(super) fn check(expression: &IdedExpr) -> Result<Found, String> {
+    let mut look = Look { found: Found::default(), own: Vec::new(), loops: 0 };
+    look.at(expression, 0)?;
+    let never = match &expression.expr {
+        Expr::Literal(literal) => !matches!(literal, LiteralValue::Boolean(_)),
+        Expr::List(_) | Expr::Map(_) => true,
+        Expr::Call(call) => NEVER_BOOL.contains(&call.func_name.as_str()),
+        _ => false,
+    };
+    match never {
+        true => Err("it never comes to true or false: write a comparison".into()),
+        false => Ok(look.found),
+    }
+}
+
+struct Look {
+    found: Found,
+    /// Variables of the loops around.
+    own: Vec<String>,
+    loops: usize,
+}
+
+impl Look {
+    fn at(&mut self, expression: &IdedExpr, depth: usize) -> Result<(), String> {
+        if depth > DEPTH {
+            return Err("it is nested too deeply: split it into several rules".into());
+        }
+        let depth = depth + 1;
+        match &expression.expr {
+            Expr::Unspecified => Err("it cannot be read".into()),
+            Expr::Literal(literal) => {
+                match literal {
+                    LiteralValue::Double(_) => self.found.doubles = true,
+                    LiteralValue::String(text) => _ = self.found.names.insert(text.inner().to_owned()),
+                    _ => {}
+                }
+                Ok(())
+            }
+            Expr::Ident(name) => self.name(name),
+            Expr::Select(select) => {
+                self.found.names.insert(select.field.clone());
+                self.at(&select.operand, depth)
+            }
+            Expr::Call(call) => self.call(call, depth),
+            Expr::List(list) => list.elements.iter().try_for_each(|element| self.at(element, depth)),
+            Expr::Map(map) => map.entries.iter().try_for_each(|entry| match &entry.expr {
+                EntryExpr::MapEntry(entry) => self.at(&entry.key, depth).and_then(|()| self.at(&entry.value, depth)),
+                EntryExpr::StructField(_) => Err("a map has keys in quotes".into()),
+            }),
+            Expr::Struct(made) => Err(format!("there is no type {:?} to make a value of", made.type_name)),
+            Expr::Comprehension(comprehension) => self.comprehension(comprehension, depth),
+        }
+    }
+
+    fn name(&mut self, name: &str) -> Result<(), String> {
+        self.found.arguments |= name == "args";
+        // What a macro's own expansion names begins with the sign that no name has.
+        let known = name.starts_with('@')
+            || VARIABLES.contains(&name)
+            || TYPES.contains(&name)
+            || self.own.iter().any(|own| own == name);
+        match known {
+            true => Ok(()),
+            false => Err(format!("there is no {name:?}: a condition knows args, owner and tool")),
+        }
+    }
+
+    fn call(&mut self, call: &CallExpr, depth: usize) -> Result<(), String> {
+        let name = call.func_name.as_str();
+        if !OPERATORS.contains(&name) {
+            let given = call.args.len() + usize::from(call.target.is_some());
+            match FUNCTIONS.iter().find(|(known, _, _)| *known == name) {
+                None => {
+                    let known: Vec<_> = FUNCTIONS.iter().map(|(name, _, _)| *name).collect();
+                    return Err(format!(
+                        "there is no function {name:?} of that form: there are has, all, exists, exists_one, map, filter, {}",
+                        known.join(", ")
+                    ));
+                }
+                Some((_, _, true)) if call.target.is_none() => {
+                    return Err(format!("{name} is called on a text: write args.x.{name}(…)"));
+                }
+                Some((_, takes, _)) if *takes != given => {
+                    return Err(format!(
+                        "{name} takes {takes} values, with the one that it is called on, and was given {given}"
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        match name {
+            "matches" => pattern(call.args.last())?,
+            "double" => self.found.doubles = true,
+            _ => {}
+        }
+        call.target.iter().try_for_each(|target| self.at(target, depth))?;
+        call.args.iter().try_for_each(|argument| self.at(argument, depth))
+    }
+
+    fn comprehension(&mut self, comprehension: &ComprehensionExpr, depth: usize) -> Result<(), String> {
+        let ComprehensionExpr { iter_range, iter_var, iter_var2, accu_init, loop_cond, loop_step, result, .. } =
+            comprehension;
+        self.at(iter_range, depth)?;
+        self.at(accu_init, depth)?;
+        if self.loops >= LOOPS {
+            return Err(format!("it has more than {LOOPS} loops inside each other: write a simpler one"));
+        }
+        let variables = [Some(iter_var), iter_var2.as_ref()].into_iter().flatten();
+        for variable in variables.clone() {
+            if VARIABLES.contains(&variable.as_str()) || TYPES.contains(&variable.as_str()) {
+                return Err(format!("{variable:?} is taken: name the items of the loop otherwise"));
+            }
+        }
+        let before = self.own.len();
+        self.own.extend(variables.cloned());
+        self.loops += 1;
+        let inside = [loop_cond, loop_step, result].into_iter().try_for_each(|part| self.at(part, depth));
+        self.loops -= 1;
+        self.own.truncate(before);
+        inside
+    }
+}
+
+/// A pattern is the operator's: one out of the arguments could cost what it likes, and is never checked before.
+fn pattern(pattern: Option<&IdedExpr>) -> Result<(), String> {
+    let Some(IdedExpr { expr: Expr::Literal(LiteralValue::String(pattern)), .. }) = pattern else {
+        return Err("the pattern of matches is written in the rule itself, in quotes".into());
+    };
+    let call = CallExpr {
+        func_name: "matches".into(),
+        target: None,
+        args: vec![literal(LiteralValue::String("".into())), literal(LiteralValue::String(pattern.clone()))],
+    };
+    match Value::resolve(&IdedExpr { id: 0, expr: Expr::Call(call) }, &Context::default()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(format!("{:?} is no regular expression, or too large a one", pattern.inner())),
+    }
+}
+
+fn literal(value: LiteralValue) -> IdedExpr {
+    IdedExpr { id: 0, expr: Expr::Literal(value) }
+}
+
+/// Puts a look at the time into every loop.
+pub(super) fn watch(expression: &mut IdedExpr) {
+    match &mut expression.expr {
+        Expr::Unspecified | Expr::Literal(_) | Expr::Ident(_) | Expr::Struct(_) => {}
+        Expr::Select(select) => watch(&mut select.operand),
+        Expr::Call(call) => {
+            call.target.iter_mut().for_each(|target| watch(target));
+            call.args.iter_mut().for_each(watch);
+        }
+        Expr::List(list) => list.elements.iter_mut().for_each(watch),
+        Expr::Map(map) => {
+            for entry in &mut map.entries {
+                if let EntryExpr::MapEntry(entry) = &mut entry.expr {
+                    watch(&mut entry.key);
+                    watch(&mut entry.value);
+                }
+            }
+        }
+        Expr::Comprehension(comprehension) => {
+            for part in [
+                &mut comprehension.iter_range,
+                &mut comprehension.accu_init,
+                &mut comprehension.loop_cond,
+                &mut comprehension.loop_step,
+                &mut comprehension.result,
+            ] {
+                watch(part);
+            }
+            // `map` and `filter` append in place as long as they keep their form: these are watched inside it.
+            match appended(&mut comprehension.loop_step) {
+                Some(part) => behind_tick(part),
+                None => behind_tick(&mut comprehension.loop_cond),
+            }
+        }
+    }
+}
+
+/// The part of a step that appends which is evaluated each time: the guard of `filter`, the item of `map`.
+fn appended(step: &mut IdedExpr) -> Option<&mut IdedExpr> {
+    let Expr::Call(call) = &mut step.expr else { return None };
+    match (call.func_name.as_str(), call.args.as_mut_slice()) {
+        (operators::CONDITIONAL, [guard, then, _]) => match &then.expr {
+            Expr::Call(add)
+                if add.func_name == operators::ADD
+                    && matches!(add.args.last(), Some(IdedExpr { expr: Expr::List(_), .. })) =>
+            {
+                Some(guard)
+            }
+            _ => None,
+        },
+        (operators::ADD, [_, IdedExpr { expr: Expr::List(list), .. }]) => list.elements.first_mut(),
+        _ => None,
+    }
+}
+
+/// `@tick() ? part : false`, where a tick is true or an error.
+fn behind_tick(part: &mut IdedExpr) {
+    let tick = CallExpr { func_name: TICK.into(), target: None, args: Vec::new() };
+    let args = vec![
+        IdedExpr { id: 0, expr: Expr::Call(tick) },
+        std::mem::take(part),
+        literal(LiteralValue::Boolean(CelBool::from(false))),
+    ];
+    part.expr = Expr::Call(CallExpr { func_name: operators::CONDITIONAL.into(), target: None, args });
+}

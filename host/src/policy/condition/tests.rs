@@ -1,0 +1,212 @@
+//! Conditions against arguments: what holds, what does not, and what has no answer.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use super::*;
+use std::time::Instant;
+
+fn ask(when: &str, arguments: &str) -> Result<bool, NoAnswer> {
+    let condition = Condition::compile(when).unwrap_or_else(|e| panic!("{when}: {e}"));
+    let facts = Facts::new("os:alice", "pay", arguments);
+    let context = facts.context();
+    condition.holds(&facts, &context)
+}
+
+#[track_caller]
+fn check(when: &str, arguments: &str, expected: Result<bool, NoAnswer>) {
+    assert_eq!(ask(when, arguments), expected, "{when} of {arguments}");
+}
+
+#[test]
+fn a_condition_holds_or_does_not() {
+    for (when, arguments, expected) in [
+        ("true", "{}", true),
+        ("args.amount > 100", r#"{"amount":100}"#, false),
+        ("args.amount > 100", r#"{"amount":101}"#, true),
+        ("args.amount > 100", r#"{"amount":100.01}"#, true),
+        ("args.amount > 99.99", r#"{"amount":100}"#, true),
+        ("args.amount == 5.0", r#"{"amount":5}"#, true),
+        ("args.amount < 0", r#"{"amount":-0.5}"#, true),
+        ("args.amount == 0.1", r#"{"amount":0.1}"#, true),
+        ("args.amount * 2 >= 10", r#"{"amount":5}"#, true),
+        ("double(args.amount) / 2.0 < 2.6", r#"{"amount":5}"#, true),
+        ("has(args.to)", r#"{"to":null}"#, true),
+        ("has(args.to)", "{}", false),
+        ("has(args.to) && args.to == \"bob\"", "{}", false),
+        ("has(args.a.b) && args.a.b", r#"{"a":{"b":true}}"#, true),
+        ("args.to == null", r#"{"to":null}"#, true),
+        ("args.path.startsWith(\"/files/prod/\")", r#"{"path":"/files/prod/a"}"#, true),
+        ("!args.path.endsWith('.txt')", r#"{"path":"a.txt"}"#, false),
+        ("args.path.contains('..')", r#"{"path":"a/../b"}"#, true),
+        (r#"args.path.matches("^/files/[a-z]+$")"#, r#"{"path":"/files/abc"}"#, true),
+        (r#"args.path.matches("^/files/[a-z]+$")"#, r#"{"path":"/files/ABC"}"#, false),
+        ("args.to in [\"a\", \"b\"]", r#"{"to":"b"}"#, true),
+        ("args.to in [\"a\", \"b\"]", r#"{"to":"c"}"#, false),
+        ("\"x\" in args", r#"{"x":1}"#, true),
+        ("size(args.to) > 1", r#"{"to":["a","b"]}"#, true),
+        ("args.to.size() == 2", r#"{"to":"äö"}"#, true),
+        ("args.to.exists(t, t.endsWith(\"@example.org\"))", r#"{"to":["a@x","b@example.org"]}"#, true),
+        ("args.to.all(t, t.endsWith(\"@x\"))", r#"{"to":["a@x","b@y"]}"#, false),
+        ("args.to.exists_one(t, t == 1)", r#"{"to":[1,2,1]}"#, false),
+        ("args.to.filter(t, t > 1).size() == 2", r#"{"to":[1,2,3]}"#, true),
+        ("args.to.map(t, t * 2) == [2, 4]", r#"{"to":[1,2]}"#, true),
+        ("args.to.exists(row, row.cells.exists(cell, cell == 3))", r#"{"to":[{"cells":[1]},{"cells":[2,3]}]}"#, true),
+        ("type(args.x) == int", r#"{"x":1}"#, true),
+        ("type(args.x) == int", r#"{"x":1.5}"#, false),
+        ("args[\"a-b\"] == 1", r#"{"a-b":1}"#, true),
+        ("args.l[1] == 2", r#"{"l":[1,2]}"#, true),
+        ("owner == \"os:alice\" && tool == \"pay\"", "{}", true),
+        ("owner.startsWith(\"os:\") ? args.n > 1 : args.n > 5", r#"{"n":2}"#, true),
+        ("args.n > 9223372036854775806", r#"{"n":9223372036854775807}"#, true),
+        ("args.n == 9007199254740992", r#"{"n":9007199254740993}"#, false),
+        ("args.t == \"\\u00e9\\n\"", r#"{"t":"é\n"}"#, true),
+        // What does not matter need not be there.
+        ("args.missing > 1 || true", "{}", true),
+        ("args.missing > 1 && false", "{}", false),
+        // Values of two types are unequal, which is an answer.
+        ("args.n == \"1\"", r#"{"n":1}"#, false),
+        ("owner == \"os:alice\"", r#"{"n":1e400}"#, true),
+    ] {
+        check(when, arguments, Ok(expected));
+    }
+}
+
+#[test]
+fn what_cannot_be_told_has_no_answer() {
+    let missing = |name: &str| NoAnswer::Missing(Some(name.to_owned()));
+    for (when, arguments, expected) in [
+        ("args.amount > 100", "{}", missing("amount")),
+        ("args.a.b == 1", r#"{"a":{}}"#, missing("b")),
+        ("args[\"a-b\"] == 1", "{}", missing("a-b")),
+        ("args[args.key] == 1", r#"{"key":"hunter2"}"#, NoAnswer::Missing(None)),
+        ("args.l[5] == 1", r#"{"l":[1]}"#, NoAnswer::Missing(None)),
+        ("args.amount > 100", r#"{"amount":"200"}"#, NoAnswer::Types),
+        ("args.amount > 100", r#"{"amount":null}"#, NoAnswer::Types),
+        ("args.amount > 100 && true", r#"{"amount":[1]}"#, NoAnswer::Types),
+        ("args.path.startsWith(\"/a\")", r#"{"path":7}"#, NoAnswer::Types),
+        ("args.a * 2 > 1", r#"{"a":0.5}"#, NoAnswer::Types),
+        ("args.to.exists(t, t > 1)", r#"{"to":7}"#, NoAnswer::Types),
+        ("args.to.all(t, t > 1)", r#"{"to":["a"]}"#, NoAnswer::Types),
+        ("args.a * 2 > 1", r#"{"a":9223372036854775807}"#, NoAnswer::Arithmetic),
+        ("-args.a > 1", r#"{"a":-9223372036854775808}"#, NoAnswer::Arithmetic),
+        ("1 / args.a > 1", r#"{"a":0}"#, NoAnswer::Arithmetic),
+        ("1 % args.a > 1", r#"{"a":0}"#, NoAnswer::Arithmetic),
+        ("args.flag", r#"{"flag":1}"#, NoAnswer::NotBool),
+        ("args.flag ? true : false", r#"{"flag":"yes"}"#, NoAnswer::Types),
+        ("args.n > 1", r#"{"n":1e400}"#, NoAnswer::Number),
+        ("args.n > 1", r#"{"n":12345678901234567890}"#, NoAnswer::Number),
+        ("args.n > 1", r#"{"n":2,"other":0.30000000000000001}"#, NoAnswer::Number),
+        // An integer of 64 bits is exact beside integers, and beside a double it would be rounded.
+        ("args.n > 9007199254740992.0", r#"{"n":9007199254740993}"#, NoAnswer::Number),
+        ("double(args.n) > 1.5", r#"{"n":9007199254740993}"#, NoAnswer::Number),
+        ("args.n > args.m", r#"{"m":0.5,"n":9007199254740993}"#, NoAnswer::Number),
+        ("int(args.s) > 1", r#"{"s":"x"}"#, NoAnswer::Failed),
+    ] {
+        check(when, arguments, Err(expected));
+    }
+}
+
+#[track_caller]
+fn wrong(when: &str, says: &str) {
+    let fault = Condition::compile(when).err().unwrap_or_else(|| panic!("{when} is taken"));
+    assert!(fault.to_string().contains(says), "{when}: {fault}");
+}
+
+#[test]
+fn what_can_be_found_wrong_at_the_start_is() {
+    for (when, says) in [
+        ("", "it is empty"),
+        ("  ", "it is empty"),
+        ("args.", "wrong at 1:"),
+        ("args.a >", "wrong at 1:"),
+        ("args.a > 1)", "wrong at 1:"),
+        ("args.a = 1", "wrong at 1:"),
+        ("\"open", "wrong at 1:"),
+        ("argz.a > 1", "there is no \"argz\""),
+        ("amount > 1", "there is no \"amount\""),
+        ("args.a.exists(x, y == 1)", "there is no \"y\""),
+        ("args.a.exists(x, x == 1) && x == 1", "there is no \"x\""),
+        ("args.a.exists(args, true)", "is taken"),
+        ("args.a.lower() == \"a\"", "there is no function \"lower\""),
+        ("now() > 1", "there is no function \"now\""),
+        ("optional.of(args.a).hasValue()", "there is no function"),
+        ("startsWith(args.a, \"x\")", "is called on a text"),
+        ("args.a.startsWith(\"x\", \"y\")", "takes 2 values"),
+        ("args.a.matches(args.pattern)", "in the rule itself"),
+        ("args.a.matches(\"(\")", "no regular expression"),
+        ("args.a.matches(\"(?:a{1000}){1000}\")", "no regular expression"),
+        ("args.amount", ""),
+        ("\"true\"", "never comes to true or false"),
+        ("args.a + 1", "never comes to true or false"),
+        ("[true]", "never comes to true or false"),
+        ("google.protobuf.Duration{seconds: 1} == 1", "no type"),
+        ("args.a.exists(x, x.exists(y, y.exists(z, z == 1)))", "more than 2 loops"),
+        ("args.?a == 1", "wrong"),
+    ] {
+        if when == "args.amount" {
+            // It may be a bool: only a call tells.
+            assert!(Condition::compile(when).is_ok());
+            continue;
+        }
+        wrong(when, says);
+    }
+    wrong(&format!("args.a == \"{}\"", "x".repeat(LENGTH)), "longer than 2000 bytes");
+    wrong(&format!("{}args.a{} == 1", "[".repeat(30), "]".repeat(30)), "recursion");
+    wrong(&format!("args{} == 1", ".a".repeat(100)), "nested too deeply");
+    wrong(&format!("1 {}> 1", "+ 1 ".repeat(100)), "nested too deeply");
+}
+
+#[test]
+fn the_largest_condition_fits_the_stack_that_it_is_asked_on() {
+    // What may be nested deepest, on a thread as small as the runtime's.
+    let deep = [
+        format!("args{} == 1", ".a".repeat(60)),
+        format!("1 {}> 1", "+ 1 ".repeat(60)),
+        format!("{}true{}", "!(".repeat(20), ")".repeat(20)),
+        // These are taken off one by one.
+        format!("{}true{}", "(".repeat(900), ")".repeat(900)),
+        format!("args.l.all(x, x.l.all(y, {}y{} == 1))", "[".repeat(12), "][0]".repeat(12)),
+    ];
+    let arguments = format!("{}1{}", "{\"a\":".repeat(500), "}".repeat(500));
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(move || {
+        for when in deep {
+            let _ = ask(&when, &arguments);
+        }
+    });
+    thread.unwrap().join().unwrap();
+}
+
+#[test]
+fn a_loop_over_large_arguments_is_stopped() {
+    let list = format!(r#"{{"l":[{}]}}"#, vec!["1"; 100_000].join(","));
+    for when in [
+        "args.l.all(x, args.l.all(y, y == 1))",
+        "args.l.exists(x, args.l.exists(y, y == 2))",
+        "args.l.map(x, args.l.filter(y, y == 2)).size() > 0",
+        "args.l.filter(x, args.l.exists_one(y, y == 2)).size() > 0",
+        "args.l.all(x, args.l.all(y, y == 1)) || true",
+    ] {
+        let began = Instant::now();
+        check(when, &list, Err(NoAnswer::Slow));
+        assert!(began.elapsed() < PATIENCE * 20, "{when}: {:?}", began.elapsed());
+    }
+    check("args.l.all(x, x == 1)", r#"{"l":[1,1,1]}"#, Ok(true));
+}
+
+#[test]
+fn no_text_of_an_error_quotes_an_argument() {
+    for when in [
+        "args[args.secret] == 1",
+        "args.secret > 1",
+        "args.secret.exists(x, x == 1)",
+        "args.secret + 1 == 2",
+        "int(args.secret) == 1",
+        "-args.secret == 1",
+        "{args.secret: 1}[args.other] == 1",
+        "args.list[args.secret] == 1",
+    ] {
+        let answer = ask(when, r#"{"list":[1],"other":"hunter3","secret":"hunter2"}"#);
+        let text = answer.expect_err(when).to_string();
+        assert!(!text.contains("hunter"), "{when}: {text}");
+    }
+}

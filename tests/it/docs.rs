@@ -3,7 +3,6 @@
 
 mod mapping;
 pub(crate) mod page;
-mod page;
 mod policy;
 mod quotes;
 mod readme;

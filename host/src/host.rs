@@ -9,6 +9,7 @@
 mod answer;
 mod budgets;
 mod builder;
+mod effect;
 mod fits;
 mod hidden;
 mod in_force;

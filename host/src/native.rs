@@ -18,7 +18,7 @@
 
 use crate::permit::Permit;
 use crate::policy::Level;
-use crate::tool::{Backend, Declaration, Effect, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
+use crate::tool::{Backend, Declaration, Observed, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
 use crate::{Error, ErrorKind};
 use async_trait::async_trait;
 use std::future::Future;
@@ -319,13 +319,8 @@ impl Prepared for Ready {
         let task = AbortOnDropHandle::new(tokio::spawn(async move { execute(arguments, context).await }));
         match task.await {
             Ok(Ok(outcome)) => Ok(outcome),
-            // The closure is the host's own code: what it says of its effect stands.
-            Ok(Err(error)) => {
-                let cut_off =
-                    matches!(error, ToolError::Trapped(_) | ToolError::Deadline(_) | ToolError::OutputLimit(_));
-                Err(RunError { error, observed: if cut_off { Effect::Unknown } else { Effect::None } })
-            }
-            Err(error) => Err(RunError { error: crashed(error), observed: Effect::Unknown }),
+            Ok(Err(error)) => Err(RunError { error, observed: Observed::Unwatched }),
+            Err(error) => Err(RunError { error: crashed(error), observed: Observed::Unwatched }),
         }
     }
 }

@@ -168,15 +168,25 @@ pub trait Progress: Send + Sync {
     fn report(&self, fraction: Option<f64>, message: &str);
 }
 
-/// A failed run: why, and what the host itself observed of its effect. `None`: the host knows that nothing changed, or
-/// takes the tool's own word for it; `Unknown`: something that changes things was within reach when the run was cut off.
-/// The caller is told the worse of this and the tool's word.
+/// What the host itself saw of a run's effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observed {
+    /// No call that changes anything was entered.
+    Nothing,
+    /// One was, and it is not certain that it changed nothing.
+    Change,
+    /// The tool runs where the host sees nothing of it: its own word has to do.
+    Unwatched,
+}
+
+/// A failed run: why, and what the host itself saw of its effect. The caller is told the worse of this and the tool's word,
+/// and which is which.
 #[derive(Clone, Debug)]
 pub struct RunError {
     /// Why.
     pub error: ToolError,
     /// What the host saw.
-    pub observed: Effect,
+    pub observed: Observed,
 }
 
 /// Where tools come from: a plug-in or native closures.

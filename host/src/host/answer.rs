@@ -2,11 +2,11 @@
 //! answers what, and what is said when the gate itself cannot.
 
 use super::hidden::Hidden;
-use super::{Reply, Status};
+use super::{Reply, Status, effect};
 use crate::gate::{self, Assurance, Challenge, Failure, Gate, GateError, OutcomeStatus, Reason, Rejection, Replayed};
 use crate::policy::Level;
 use crate::text;
-use crate::tool::{Effect, Outcome, Plan, RunError, ToolError};
+use crate::tool::{Effect, Observed, Outcome, Plan, RunError, ToolError};
 
 /// Answers about one tool.
 pub(super) struct Answers<'a> {
@@ -200,7 +200,7 @@ impl Answers<'_> {
     /// What a run that was let through without a confirmation came to. What the tool refused, it has not begun: unless
     /// the host saw that it had.
     pub(super) async fn unconfirmed(&self, ended: Result<Outcome, RunError>, cut_off: Effect) -> Reply {
-        if let Err(RunError { error, observed: Effect::None }) = &ended {
+        if let Err(RunError { error, observed: Observed::Nothing | Observed::Unwatched }) = &ended {
             match error {
                 ToolError::UnknownTool => return self.unknown_tool().await,
                 ToolError::InvalidArguments(what) => return self.refuse(Reason::InvalidArguments, what).await,
@@ -224,17 +224,23 @@ impl Answers<'_> {
         cut_off: Effect,
         assurance: Option<Assurance>,
     ) -> gate::Outcome {
-        let (failure, error, effect) = match ended {
+        let (failure, error, (effect, whose)) = match ended {
             Ok(outcome) => match self.succeeded(&outcome, assurance).await {
                 Ok(payload) => return gate::Outcome { status: OutcomeStatus::Ok, payload },
-                Err(what) => (Failure::OutputLimit, what, cut_off),
+                Err(what) => {
+                    let whose = match cut_off {
+                        Effect::None => "the host let it change nothing",
+                        Effect::Partial | Effect::Unknown => "the tool itself ended well",
+                    };
+                    (Failure::OutputLimit, what, (cut_off, whose.to_owned()))
+                }
             },
             Err(RunError { error, observed }) => {
                 let (failure, text, word) = told(error);
-                (failure, text, word.max(observed))
+                (failure, text, effect::told(word, observed))
             }
         };
-        let error = cut(&error);
+        let error = format!("{}; {whose}", cut(error.trim_end_matches(['.', ';', ' '])));
         let payload = match self.gate.failed(self.tool, failure, &error, effect.into(), assurance).await {
             Ok(payload) => payload,
             Err(fault) => {
@@ -349,16 +355,16 @@ pub(super) fn status(status: OutcomeStatus) -> Status {
     }
 }
 
-/// A tool's error once it has started: why, in which words, and the tool's own word on its effect.
-fn told(error: ToolError) -> (Failure, String, Effect) {
+/// A tool's error once it has started: why, in which words, and the tool's own word on its effect where it had one.
+fn told(error: ToolError) -> (Failure, String, Option<Effect>) {
     match error {
-        ToolError::UnknownTool => (Failure::ToolError, "it has no tool of this name".to_owned(), Effect::None),
+        ToolError::UnknownTool => (Failure::ToolError, "it has no tool of this name".to_owned(), Some(Effect::None)),
         ToolError::InvalidArguments(what) | ToolError::Refused(what) | ToolError::Unavailable(what) => {
-            (Failure::ToolError, what, Effect::None)
+            (Failure::ToolError, what, Some(Effect::None))
         }
-        ToolError::Failed { message, effect } => (Failure::ToolError, message, effect),
-        ToolError::Trapped(what) => (Failure::Trapped, what, Effect::None),
-        ToolError::Deadline(what) => (Failure::Deadline, what, Effect::None),
-        ToolError::OutputLimit(what) => (Failure::OutputLimit, what, Effect::None),
+        ToolError::Failed { message, effect } => (Failure::ToolError, message, Some(effect)),
+        ToolError::Trapped(what) => (Failure::Trapped, what, None),
+        ToolError::Deadline(what) => (Failure::Deadline, what, None),
+        ToolError::OutputLimit(what) => (Failure::OutputLimit, what, None),
     }
 }

@@ -8,7 +8,7 @@ use super::{Inner, Reply, Tool};
 use crate::gate::{self, Assurance, Call, GateError, Readiness, Reason, Token};
 use crate::permit::{self, Clearance, Consumed, Permit};
 use crate::policy::Level;
-use crate::tool::{Effect, Outcome, Power, Prepared, Progress, RunError, ToolError};
+use crate::tool::{Effect, Observed, Outcome, Power, Prepared, Progress, RunError, ToolError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -60,7 +60,7 @@ pub(super) async fn at_once(
     } else {
         tokio::time::timeout(limit, running).await.unwrap_or_else(|_| {
             let error = ToolError::Deadline(format!("it took longer than {limit:?}; it may be running still"));
-            Err(RunError { error, observed: Effect::Unknown })
+            Err(RunError { error, observed: Observed::Unwatched })
         })
     };
     let reply = answers.unconfirmed(hidden.ended(ended), cut_off(tool, power)).await;
@@ -164,7 +164,7 @@ impl Run {
         let progress = hidden.progress(progress);
         let ended = if limit.is_zero() {
             let error = "the store took longer to start it than it may run, so it was not begun".to_owned();
-            Err(RunError { error: ToolError::Deadline(error), observed: Effect::None })
+            Err(RunError { error: ToolError::Deadline(error), observed: Observed::Nothing })
         } else if self.tool.backend.stoppable() {
             prepared.execute(permit, progress).await
         } else {

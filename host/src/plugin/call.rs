@@ -14,7 +14,7 @@ use super::stdio::Volume;
 use super::turns::{Place, Turn};
 use crate::permit::Permit;
 use crate::schema::secret::Masked;
-use crate::tool::{Effect, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
+use crate::tool::{Effect, Observed, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
 use crate::{json, text};
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -157,7 +157,7 @@ impl Prepared for Ready {
     ) -> Result<Outcome, RunError> {
         if permit.tool() != self.tool {
             let error = ToolError::Unavailable("the permit is for another tool".into());
-            return Err(RunError { error, observed: Effect::None });
+            return Err(RunError { error, observed: Observed::Nothing });
         }
         let context = Context {
             operation_id: permit.operation_id().to_owned(),
@@ -231,10 +231,9 @@ fn accept_outcome(outcome: WitOutcome, limit: u64) -> Result<Outcome, ToolError>
     Ok(Outcome { message: outcome.message, details: outcome.details })
 }
 
-/// The effect is left to what the host saw: the plug-in's word for it was success.
 fn not_an_object(of: &str, what: &str) -> ToolError {
-    let message = format!("the details of its {of} are not acceptable: {}", shortened(what.to_owned(), TEXT));
-    ToolError::Failed { message, effect: Effect::None }
+    let what = shortened(what.to_owned(), TEXT);
+    ToolError::OutputLimit(format!("the details of its {of} are not acceptable: {what}"))
 }
 
 impl From<WitError> for ToolError {

@@ -8,7 +8,7 @@ use super::http::{FIELDS, Traffic};
 use super::options::Limits;
 use super::stdio::Kept;
 use super::watch::Changes;
-use crate::tool::{Effect, Power, Progress};
+use crate::tool::{Observed, Power, Progress};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasmtime::{ResourceLimiter, Store};
@@ -91,11 +91,11 @@ impl State {
     }
 
     /// What the host saw of what the instance changed.
-    pub(super) fn observed(&self) -> Effect {
+    pub(super) fn observed(&self) -> Observed {
         let entered = self.changes.entered;
         #[cfg(feature = "http")]
         let entered = entered || self.http.1.has_changed();
-        if entered { Effect::Unknown } else { Effect::None }
+        if entered { Observed::Change } else { Observed::Nothing }
     }
 
     /// The file system's part, what is open of it, and what may be changed there.

@@ -4,15 +4,15 @@ use super::case::{Case, call_it, confirm_it};
 use counterfoil::Status::{ConfirmationRequired, Failed, Ok, Rejected};
 
 const NOT_JSON: &[(&str, &str)] =
-    &[("/reason", "tool_error"), ("/effect", "none"), ("/error", "the details of its outcome are not acceptable: ")];
+    &[("/reason", "output_limit"), ("/effect", "none"), ("/error", "the details of its outcome are not acceptable: ")];
 
 pub const CASES: &[Case] = &[
-    Case::answers("details_invalid", &[call_it(Failed, NOT_JSON)], "`failed`, `tool_error`: it ran, and what it says cannot be told."),
-    Case::answers("details_twice", &[call_it(Failed, NOT_JSON)], "`failed`, `tool_error`."),
-    Case::answers("details_nan", &[call_it(Failed, NOT_JSON)], "`failed`, `tool_error`."),
-    Case::answers("details_surrogate", &[call_it(Failed, NOT_JSON)], "`failed`, `tool_error`."),
-    Case::answers("details_deep", &[call_it(Failed, NOT_JSON)], "`failed`, `tool_error`: details are 64 levels deep at most."),
-    Case::answers("details_number", &[call_it(Failed, NOT_JSON)], "`failed`, `tool_error`: a number that no reader can hold is none."),
+    Case::answers("details_invalid", &[call_it(Failed, NOT_JSON)], "`failed`, `output_limit`: it ran, and what it says cannot be told."),
+    Case::answers("details_twice", &[call_it(Failed, NOT_JSON)], "`failed`, `output_limit`."),
+    Case::answers("details_nan", &[call_it(Failed, NOT_JSON)], "`failed`, `output_limit`."),
+    Case::answers("details_surrogate", &[call_it(Failed, NOT_JSON)], "`failed`, `output_limit`."),
+    Case::answers("details_deep", &[call_it(Failed, NOT_JSON)], "`failed`, `output_limit`: details are 64 levels deep at most."),
+    Case::answers("details_number", &[call_it(Failed, NOT_JSON)], "`failed`, `output_limit`: a number that no reader can hold is none."),
     Case::answers(
         "plan_invalid",
         &[call_it(Rejected, &[("/reason", "refused"), ("/error", "the details of its plan are not acceptable: ")])],

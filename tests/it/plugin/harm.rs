@@ -87,7 +87,7 @@ async fn an_outcome_is_bounded_and_must_be_an_object() {
     {
         let answer = output.call("big", &format!(r#"{{"details":"{details}"}}"#)).await;
         check_effect(&answer, "none");
-        check_refused(answer, Status::Failed, "tool_error", with);
+        check_refused(answer, Status::Failed, "output_limit", with);
     }
     assert_eq!(output.call("big", r#"{"size":1000}"#).await.0, Status::Ok);
 }

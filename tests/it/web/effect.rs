@@ -30,7 +30,13 @@ async fn a_run_that_sent_a_change_and_failed_may_have_changed_something() {
         ("OPTIONS", 0, "unknown"),
         ("PURGE", 0, "unknown"),
     ] {
-        assert_eq!(failed(&host, arguments(method, size)).await["effect"], effect, "{method} {size}");
+        let failed = failed(&host, arguments(method, size)).await;
+        assert_eq!(failed["effect"], effect, "{method} {size}");
+        let who = match effect {
+            "none" => "the host saw no call that changes anything",
+            _ => "the host saw a call that can change something",
+        };
+        assert!(failed["error"].as_str().unwrap().contains(who), "{failed}");
     }
 }
 

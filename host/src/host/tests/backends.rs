@@ -5,7 +5,9 @@ use super::kit::*;
 use crate::Level;
 use crate::host::Host;
 use crate::permit::Permit;
-use crate::tool::{Backend, Declaration, Effect, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
+use crate::tool::{
+    Backend, Declaration, Effect, Observed, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError,
+};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -102,7 +104,7 @@ impl Prepared for Ready {
         assert!(permit.limit() <= DEADLINE && permit.limit() > DEADLINE / 2 && !permit.tool().is_empty());
         self.seen.lock().unwrap().push((self.power, permit.level()));
         let arguments: Value = serde_json::from_str(permit.arguments()).unwrap();
-        let observed = if arguments["observed"] == "unknown" { Effect::Unknown } else { Effect::None };
+        let observed = if arguments["observed"] == "unknown" { Observed::Change } else { Observed::Nothing };
         let failed = |effect| ToolError::Failed { message: "no".into(), effect };
         match arguments["how"].as_str() {
             Some("none") => Err(RunError { error: failed(Effect::None), observed }),

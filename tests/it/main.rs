@@ -24,6 +24,7 @@ mod pdf_plugin;
 mod plugin;
 mod policy;
 mod python;
+mod reload;
 mod shown;
 mod startup;
 mod store_processes;

@@ -11,13 +11,13 @@ export const clients = {
   client: {
     modes: ['legacy', 'auto', MODERN],
     newest: (mode) => (mode === 'legacy' ? '2025-11-25' : MODERN),
-    async open(mode, server) {
+    async open(mode, server, more = {}) {
       const { Client } = await import('@modelcontextprotocol/client');
       const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
       const options = OLDER.includes(mode)
         ? { supportedProtocolVersions: [mode] }
         : { versionNegotiation: { mode: mode === MODERN ? { pin: MODERN } : mode } };
-      const client = new Client(ME, options);
+      const client = new Client(ME, { ...options, ...more });
       const transport = new StdioClientTransport(server);
       await client.connect(transport);
       return {
@@ -33,10 +33,10 @@ export const clients = {
   sdk: {
     modes: ['2025-11-25', '2025-06-18'],
     newest: (mode) => mode,
-    async open(mode, server) {
+    async open(mode, server, more = {}) {
       const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
       const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
-      const client = new Client(ME);
+      const client = new Client(ME, more);
       const transport = new StdioClientTransport(server);
       const send = transport.send.bind(transport);
       transport.send = (message, ...more) => {

@@ -1,11 +1,15 @@
 //! `serve`: the tools for one agent, over MCP on standard input and output.
 
+mod reload;
+
 use super::{exit, locked, log, open, owner, print};
 use crate::host::CONFIRM_PARAMETER;
-use crate::transport::mcp::{self, Announced};
+use crate::transport::mcp::{self, Announced, Replaceable};
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::Arc;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::SetOnce;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -19,6 +23,8 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
+    // First of all: whoever sends it must not end what has only begun to start.
+    let hangups = signal(SignalKind::hangup())?;
     log::start();
     let owner = owner(args.owner.as_deref())?;
     let config = open::load(config)?;
@@ -28,33 +34,37 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         confirm_parameter: config.gate.confirm_parameter.clone().unwrap_or_else(|| CONFIRM_PARAMETER.to_owned()),
         max_arguments: open::settings(&config).max_arguments,
     };
-    let opened = OnceLock::new();
+    let (replaceable, opened) = (Replaceable::new(announced), SetOnce::new());
     let loading = async {
-        let host = open::host(&config, store).await?;
-        host.keep_swept();
+        let whole = open::whole(&config, Arc::clone(&store), None).await?;
+        whole.host.keep_swept();
         locked::unlocked(&config).iter().for_each(|what| tracing::warn!("{what}"));
+        let host = whole.host.clone();
         // Nobody else sets it.
-        let _ = opened.set(host.clone());
+        let _ = opened.set(whole);
         anyhow::Ok(host)
+    };
+    let reloading = async {
+        let whole = opened.wait().await.clone();
+        reload::on(hangups, reload::InForce { config: config.clone(), whole, store: Arc::clone(&store) }, &replaceable)
+            .await;
     };
     if std::io::stdin().is_terminal() {
         print::told("waiting for an MCP client on standard input; an MCP client is told to run this command itself\n");
     }
     let (input, output) = mcp::stdio();
     tokio::select! {
-        served = mcp::serve_while_loading(announced, loading, owner, input, output) => served?,
+        served = mcp::serve_replaceable(&replaceable, loading, owner, input, output) => served?,
         () = stopped() => {}
+        () = reloading => {}
     }
     // What has started is not stopped: it comes to its end or its deadline, and its outcome is recorded.
-    if let Some(host) = opened.get() {
-        host.drain().await;
-    }
+    replaceable.drain().await;
     Ok(exit::OK)
 }
 
 /// Returns when this process is asked to stop.
 pub(super) async fn stopped() {
-    use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminated) = signal(SignalKind::terminate()) else { return std::future::pending().await };
     tokio::select! {
         interrupted = tokio::signal::ctrl_c() => if interrupted.is_err() { std::future::pending().await },

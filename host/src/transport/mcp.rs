@@ -8,6 +8,7 @@ mod envelope;
 mod lines;
 mod output;
 mod progress;
+mod replace;
 mod server;
 mod stdio;
 #[cfg(test)]
@@ -15,13 +16,13 @@ mod tests;
 mod unanswered;
 
 use crate::{Error, ErrorKind, Host, Owner};
-use server::{Failed, Hosted, Ready, Server};
+pub use replace::Replaceable;
+
+use server::{Hosted, Server};
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 use stdio::Stdio;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
 /// Whether a log line may be written, for a filter on the subscriber (`filter_fn(mcp::may_log)`): below `warn` rmcp
@@ -63,8 +64,8 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let announced = Announced::of(&host);
-    connect(announced, |_| async { Ok(host) }, owner, input, output).await
+    let replaceable = Replaceable::new(Announced::of(&host));
+    connect(&replaceable, |_| async { Ok(host) }, owner, input, output).await
 }
 
 /// As [`serve`], for a host that is still being loaded: what needs none (`initialize`, `server/discover`, `ping`,
@@ -88,12 +89,33 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
     E: From<Error>,
 {
+    serve_replaceable(&Replaceable::new(announced), loading, owner, input, output).await
+}
+
+/// As [`serve_while_loading`], for a host that may be replaced while the client is served: [`Replaceable::replace`]. The client
+/// is told when the list of tools is another one, as its version of the protocol has it: one that began with `initialize` by
+/// a notification, one of 2026-07-28 through the subscriptions that it asked for.
+///
+/// # Errors
+/// Those of [`serve_while_loading`].
+pub async fn serve_replaceable<R, W, E>(
+    replaceable: &Replaceable,
+    loading: impl Future<Output = Result<Host, E>>,
+    owner: Owner,
+    input: R,
+    output: W,
+) -> Result<(), E>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+    E: From<Error>,
+{
     // Loading can take every core, and the greeting takes a millisecond of one: it goes first.
     let behind_the_greeting = async |heard: CancellationToken| {
         let _ = tokio::time::timeout(GREETING, heard.cancelled()).await;
         loading.await
     };
-    connect(announced, behind_the_greeting, owner, input, output).await
+    connect(replaceable, behind_the_greeting, owner, input, output).await
 }
 
 /// How long loading waits for a client's first words. Clients send them at once; one that takes its time finds the tools
@@ -103,7 +125,7 @@ const GREETING: Duration = Duration::from_millis(10);
 /// `load` gets a token that is cancelled when the client has been answered once, asks for what needs the host, or has
 /// closed its side.
 async fn connect<R, W, E>(
-    announced: Announced,
+    replaceable: &Replaceable,
     load: impl AsyncFnOnce(CancellationToken) -> Result<Host, E>,
     owner: Owner,
     input: R,
@@ -114,32 +136,33 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
     E: From<Error>,
 {
-    let (gone, heard, ready) = (CancellationToken::new(), CancellationToken::new(), Arc::new(SetOnce::new()));
-    let hosted = Hosted { ready: Arc::clone(&ready), wanted: heard.clone() };
-    let server = Server::new(&announced.confirm_parameter, owner, hosted, gone.clone());
+    let [gone, heard, ended] = [(); 3].map(|()| CancellationToken::new());
+    let announced = replaceable.announced();
+    let hosted = Hosted { state: replaceable.state(), wanted: heard.clone() };
+    let changes = replaceable.changes();
+    let server = Server::new(&announced.confirm_parameter, owner, hosted, changes, ended.clone(), gone.clone());
     // Without rmcp's own handshake: `initialize` is a request like others, so that a client may leave it out.
     let longest = lines::longest(announced.max_arguments);
-    let stdio = Stdio::new(input, output, longest, gone, heard.clone());
+    let stdio = Stdio::new(input, output, longest, ended.clone(), gone, heard.clone());
+    // Whatever ends the service ends what waits for changes.
+    let _over = ended.drop_guard();
     let service = rmcp::service::serve_directly(server, stdio, None);
     let stop = service.cancellation_token();
     let mut served = pin!(service.waiting());
     let loading = async {
         let host = load(heard).await?;
-        as_announced(&announced, &host)?;
-        Ok::<_, E>((Ready::new(host.clone())?, host))
+        Ok::<_, E>(replaceable.begin(host)?)
     };
-    // It is set here and nowhere else.
     let ended = tokio::select! {
         biased;
         loaded = loading => match loaded {
-            Ok((tools, host)) => {
-                let _ = ready.set(Ok(tools));
+            Ok(()) => {
                 let ended = served.await;
-                host.drain().await;
+                replaceable.drain().await;
                 ended
             }
             Err(error) => {
-                let _ = ready.set(Err(Failed));
+                replaceable.fail();
                 // Returns when what waited has been answered, or the client did not read it for 2 s.
                 stop.cancel();
                 let _ = served.await;
@@ -150,16 +173,6 @@ where
     };
     let broke = |error| Error::new(ErrorKind::Io, "the MCP service broke down").with_source(error);
     Ok(ended.map(drop).map_err(broke)?)
-}
-
-/// Whether the client was told the truth.
-fn as_announced(announced: &Announced, host: &Host) -> Result<(), Error> {
-    let Announced { confirm_parameter, max_arguments } = Announced::of(host);
-    if confirm_parameter == announced.confirm_parameter && max_arguments == announced.max_arguments {
-        return Ok(());
-    }
-    let what = "the host's confirm parameter or limit of arguments is not the one that was announced: announce its own";
-    Err(Error::new(ErrorKind::Config, what))
 }
 
 /// Standard input and output, without a hand-over to another thread where both are pipes.

@@ -82,7 +82,7 @@ pub(super) async fn run(args: Args, given: Option<&Path>) -> anyhow::Result<u8> 
     }
     write(&config, &lock)?;
     line(&format!("\nwrote {}", bold(&shown)))?;
-    line("a server that runs takes it up when it is started again")?;
+    line("a server that runs takes it up on SIGHUP, or when it is started again")?;
     Ok(exit::OK)
 }
 

@@ -71,7 +71,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
     use super::super::{Pinned, PinnedTool};
     use super::*;

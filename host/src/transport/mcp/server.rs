@@ -4,17 +4,20 @@ use crate::{Error, ErrorKind, Host, Incoming, Level, Listing, Owner, Reply, gate
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
     ErrorData, Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListToolsResult, MetaObject,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    ToolAnnotations,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tokio::sync::SetOnce;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::progress::Reports;
+use super::replace::State;
 use super::stdio::RawArguments;
 
 /// Under this name the capabilities of both generations carry the version of the risk model.
@@ -25,14 +28,23 @@ pub(super) struct Server {
     owner: Owner,
     info: ServerConfig,
     host: Hosted,
+    /// The list of tools is another one. What was seen is what there was when the client came.
+    changes: watch::Receiver<u64>,
+    /// The client began with `initialize` and is told of changes.
+    told: AtomicBool,
+    /// Subscriptions that may be begun.
+    listeners: Semaphore,
+    /// The client has closed its side.
+    ended: CancellationToken,
     /// The client has closed both its sides.
     gone: CancellationToken,
 }
 
-/// How loading the host ended. Until then, what needs it waits.
-pub(super) type Loaded = Result<Ready, Failed>;
+/// Subscriptions of one client at once: each takes the place of a request that is worked on.
+const LISTENERS: usize = 8;
 
 /// There will be no host. The reason is told to whoever started the server, not to its client.
+#[derive(Clone, Copy)]
 pub(super) struct Failed;
 
 impl From<&Failed> for ErrorData {
@@ -42,24 +54,35 @@ impl From<&Failed> for ErrorData {
     }
 }
 
-/// A host that may still be loaded.
+/// A host that may still be loaded, and replaced later.
 pub(super) struct Hosted {
-    pub(super) ready: Arc<SetOnce<Loaded>>,
+    pub(super) state: watch::Receiver<State>,
     /// Somebody waits for it.
     pub(super) wanted: CancellationToken,
 }
 
 impl Hosted {
-    async fn ready(&self) -> Result<&Ready, ErrorData> {
+    /// The host in force, once there is one.
+    async fn ready(&self) -> Result<Arc<Ready>, ErrorData> {
         self.wanted.cancel();
-        Ok(self.ready.wait().await.as_ref()?)
+        let mut state = self.state.clone();
+        let found = state.wait_for(Option::is_some).await.map_err(|_| &Failed)?;
+        match &*found {
+            Some(Ok(ready)) => Ok(Arc::clone(ready)),
+            _ => Err((&Failed).into()),
+        }
+    }
+
+    /// The host in force, if there is one already.
+    fn at_hand(&self) -> Option<Arc<Ready>> {
+        self.state.borrow().as_ref()?.as_ref().ok().cloned()
     }
 }
 
 /// The host, and its tools as they are listed.
 pub(super) struct Ready {
-    host: Host,
-    tools: Vec<Tool>,
+    pub(super) host: Host,
+    pub(super) tools: Vec<Tool>,
 }
 
 impl Ready {
@@ -72,8 +95,17 @@ impl Ready {
 }
 
 impl Server {
-    pub(super) fn new(confirm_parameter: &str, owner: Owner, host: Hosted, gone: CancellationToken) -> Self {
-        Self { owner, info: info(gate::MODEL_VERSION, confirm_parameter), host, gone }
+    pub(super) fn new(
+        confirm_parameter: &str,
+        owner: Owner,
+        host: Hosted,
+        changes: watch::Receiver<u64>,
+        ended: CancellationToken,
+        gone: CancellationToken,
+    ) -> Self {
+        let (told, listeners) = (AtomicBool::new(false), Semaphore::new(LISTENERS));
+        let info = info(gate::MODEL_VERSION, confirm_parameter);
+        Self { owner, info, host, changes, told, listeners, ended, gone }
     }
 }
 
@@ -94,6 +126,50 @@ impl ServerHandler for Server {
         Ok(result)
     }
 
+    /// From here on a client that began with `initialize` is told of every change, until it closes its side.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if self.told.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let mut changes = self.changes.clone();
+        loop {
+            tokio::select! {
+                biased;
+                () = self.ended.cancelled() => return,
+                changed = changes.changed() => if changed.is_err() { return },
+            }
+            if context.peer.notify_tool_list_changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// What a client of 2026-07-28 may subscribe to: of this, what is announced remains.
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let Ok(_place) = self.listeners.try_acquire() else {
+            let message = format!("{LISTENERS} subscriptions are open already: close one, or use one of them");
+            return Err(ErrorData::invalid_request(message, None));
+        };
+        let mut changes = self.changes.clone();
+        let wanted = context.accepted().tools_list_changed == Some(true);
+        loop {
+            tokio::select! {
+                biased;
+                () = context.cancelled() => return Ok(()),
+                // The protocol's word for a server that goes: the client hears that nothing more will come.
+                () = self.ended.cancelled() => return Ok(()),
+                changed = changes.changed(), if wanted => if changed.is_err() { return Ok(()) },
+            }
+            if context.sink().notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -111,7 +187,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.host.ready.get()?.as_ref().ok()?.tools.iter().find(|tool| tool.name == name).cloned()
+        self.host.at_hand()?.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -130,7 +206,10 @@ impl ServerHandler for Server {
             arguments,
             progress: reports.clone().map(|reports| reports as _),
         };
-        let call = async { Ok::<_, ErrorData>(self.host.ready().await?.host.call(incoming).await) };
+        let call = async {
+            let ready = self.host.ready().await?;
+            Ok::<_, ErrorData>(ready.host.call(incoming).await)
+        };
         let forward = async {
             if let (Some(reports), Some(token)) = (&reports, token) {
                 reports.forward(&context.peer, token).await;
@@ -224,7 +303,7 @@ fn tool(listing: &Listing) -> Result<Tool, Error> {
 fn info(model: &str, confirm_parameter: &str) -> ServerConfig {
     let version = JsonObject::from_iter([("version".to_owned(), json!(model))]);
     let carried = BTreeMap::from([(RISK_MODEL.to_owned(), version)]);
-    let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+    let mut capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
     capabilities.experimental = Some(carried.clone());
     capabilities.extensions = Some(carried);
     let server = Implementation::new("counterfoil", env!("CARGO_PKG_VERSION")).with_title("Counterfoil");

@@ -22,7 +22,7 @@ use super::unanswered::{Turn, Unanswered};
 pub(super) struct RawArguments(pub(super) String);
 
 /// Methods that are answered. A request for one of them that rmcp cannot read has the wrong `params`.
-const SERVED: [&str; 4] = ["initialize", "ping", "server/discover", "tools/list"];
+const SERVED: [&str; 5] = ["initialize", "ping", "server/discover", "subscriptions/listen", "tools/list"];
 
 /// Lines in, lines out.
 pub(super) struct Stdio<R, W> {
@@ -44,8 +44,14 @@ where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    pub(super) fn new(input: R, output: W, longest: usize, gone: CancellationToken, heard: CancellationToken) -> Self {
-        let ended = CancellationToken::new();
+    pub(super) fn new(
+        input: R,
+        output: W,
+        longest: usize,
+        ended: CancellationToken,
+        gone: CancellationToken,
+        heard: CancellationToken,
+    ) -> Self {
         let output = Output::new(output, ended.clone());
         let (lines, unanswered) = (Lines::new(input, longest), Unanswered::new());
         Self { lines, output, unanswered, turn: None, ended, gone, heard }

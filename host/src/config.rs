@@ -6,7 +6,9 @@
 
 mod check;
 mod dirs;
+mod env;
 mod file;
+mod fixed;
 pub(crate) mod guard;
 mod http;
 mod lock;
@@ -16,6 +18,7 @@ mod tools;
 mod units;
 
 pub use dirs::{ClientFolders, Dirs, FILE_NAME, log_filter, os_owner, state_home};
+pub use env::{Variable, VariableSource};
 pub use lock::{Difference, Lock, Pinned, PinnedTool};
 pub use places::Places;
 pub use tools::{Admitted, Raise};
@@ -103,6 +106,8 @@ pub struct PluginConfig {
     pub source: PathBuf,
     /// Grants, limits, tools and their names.
     pub options: PluginOptions,
+    /// The variables that it may see; [`Config::variables`] gets their values.
+    pub env: Vec<Variable>,
     /// Levels by the plug-in's own names.
     pub levels: BTreeMap<String, Level>,
 }
@@ -149,4 +154,9 @@ impl Config {
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(file::File).to_value()
     }
+}
+
+/// A path of the configuration, from the folder that it lies in; without the `.` in `./workspace`.
+fn under(folder: &Path, path: impl AsRef<Path>) -> PathBuf {
+    folder.join(path).components().collect()
 }

@@ -29,6 +29,7 @@ mod alone;
 mod call;
 mod describe;
 mod env;
+mod fixed;
 mod given;
 pub(crate) mod grants;
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "what sends requests is not there"))]
@@ -46,6 +47,7 @@ mod turns;
 mod watch;
 
 pub use env::Secret;
+pub use fixed::Fixed;
 pub use given::{Grant, GrantKind};
 pub use http::{HttpGrant, Scheme};
 pub use manifest::{Declared, DeclaredDir, DeclaredHttp, SECTION};

@@ -6,6 +6,7 @@ use crate::permit::Permit;
 use crate::policy::Level;
 use crate::schema::Schema;
 use async_trait::async_trait;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,8 +40,8 @@ pub struct Declaration {
     pub critical: bool,
 }
 
-/// What a call would do, as its tool says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a call would do, as its tool says. `Debug` shows none of its texts: a secret among the arguments may be in each.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Plan {
     /// One sentence for the person who confirms.
     pub summary: String,
@@ -52,6 +53,15 @@ pub struct Plan {
     pub level: Option<Level>,
     /// What the plan rests on, up to 1 KiB; comes back to the run.
     pub precondition: Option<String>,
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan")
+            .field("level", &self.level)
+            .field("warnings", &self.warnings.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Plan {
@@ -82,13 +92,19 @@ impl Plan {
     }
 }
 
-/// What a run did, as its tool says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a run did, as its tool says. `Debug` shows none of its texts, as for [`Plan`].
+#[derive(Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// One sentence: what happened.
     pub message: String,
     /// The same, structured: JSON text, an object.
     pub details: String,
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outcome").finish_non_exhaustive()
+    }
 }
 
 impl Outcome {
@@ -239,4 +255,16 @@ pub(crate) trait Prepared: Send {
     /// Runs. The permit carries tool, arguments, level, precondition, operation id and time limit.
     async fn execute(self: Box<Self>, permit: Permit, progress: Option<Arc<dyn Progress>>)
     -> Result<Outcome, RunError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_of_a_plan_or_an_outcome_is_in_debug_output() {
+        let plan = Plan::new("hunter2", r#"{"a":"hunter2"}"#).warning("hunter2").precondition("hunter2");
+        assert_eq!(format!("{plan:?}"), "Plan { level: None, warnings: 1, .. }");
+        assert_eq!(format!("{:?}", Outcome::new("hunter2", r#"{"a":"hunter2"}"#)), "Outcome { .. }");
+    }
 }

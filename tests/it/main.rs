@@ -28,6 +28,7 @@ mod reload;
 mod shown;
 mod startup;
 mod store_processes;
+mod variables;
 mod vectors;
 mod web;
 mod wit;

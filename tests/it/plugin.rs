@@ -2,6 +2,7 @@
 
 pub mod bench;
 mod calls;
+mod fixed;
 mod grants;
 mod harm;
 mod load;

@@ -6,10 +6,11 @@ use super::wait::{KEPT, wait, wait_for};
 use crate::cache::Held;
 use crate::config::{Admitted, Config, PluginConfig, Raise, StoreConfig};
 use crate::gate::{Gate, GateError, GateOptions, Settings, SystemClock};
-use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions};
+use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions, Secret};
 use crate::store::{MemoryStore, SqliteStore, Store};
 use crate::tool::Declaration;
 use crate::{Error, ErrorKind, Host};
+use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -120,6 +121,7 @@ pub(super) struct Whole {
 /// The same, where `before` is what is in force now, if anything is. All parts are loaded at once; what is wrong with them
 /// is told in their order.
 pub(super) async fn whole(config: &Config, store: Arc<dyn Store>, before: Option<&Whole>) -> anyhow::Result<Whole> {
+    let variables = variables(config)?;
     let gate = load_gate(config, store);
     let sandbox = match before {
         // Each reserves much address space; one is enough for plug-ins of any age.
@@ -129,7 +131,7 @@ pub(super) async fn whole(config: &Config, store: Arc<dyn Store>, before: Option
             tokio::task::spawn_blocking(move || Sandbox::new(SandboxOptions { cache })).await?
         }
     };
-    let loading = sandbox.as_ref().map(|sandbox| load_plugins(config, sandbox)).unwrap_or_default();
+    let loading = sandbox.as_ref().map(|sandbox| load_plugins(config, sandbox, &variables)).unwrap_or_default();
     let (gate, sandbox) = (loaded_gate(config, gate).await?, sandbox?);
     let mut admitted = Admitted::default();
     let (mut plugins, mut raises) = (Vec::new(), Vec::new());
@@ -182,20 +184,28 @@ fn about_plugin(config: &Config, error: &Error) -> Error {
 
 type Loading = JoinHandle<Result<Plugin, Error>>;
 
+/// The values of each plug-in's variables.
+pub(super) fn variables(config: &Config) -> Result<Vec<Variables>, Error> {
+    config.plugins.iter().map(|part| config.variables(part)).collect()
+}
+
+type Variables = BTreeMap<String, Secret>;
+
 /// Begins to load every plug-in: as many at a time as there are cores, the first ones first.
-fn load_plugins(config: &Config, sandbox: &Arc<Sandbox>) -> Vec<Loading> {
+fn load_plugins(config: &Config, sandbox: &Arc<Sandbox>, variables: &[Variables]) -> Vec<Loading> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let turns = Arc::new(Semaphore::new(cores));
-    let load = |part: &PluginConfig| {
+    let load = |(part, variables): (&PluginConfig, &Variables)| {
         let (sandbox, turns) = (Arc::clone(sandbox), Arc::clone(&turns));
-        let (source, options) = (part.source.clone(), part.options.clone());
+        let (source, mut options) = (part.source.clone(), part.options.clone());
+        options.env.clone_from(variables);
         tokio::spawn(async move {
             // It is never closed.
             let _turn = turns.acquire().await;
             Plugin::load(&sandbox, &source, options).await
         })
     };
-    config.plugins.iter().map(load).collect()
+    config.plugins.iter().zip(variables).map(load).collect()
 }
 
 fn compiling(config: &Config, what: &str) -> String {

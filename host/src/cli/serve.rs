@@ -29,6 +29,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     let owner = owner(args.owner.as_deref())?;
     let config = open::load(config)?;
     // What takes no compiling is found wrong before the client hears a word; the rest is loaded while it says hello.
+    open::variables(&config)?;
     let store = open::store(&config)?;
     let announced = Announced {
         confirm_parameter: config.gate.confirm_parameter.clone().unwrap_or_else(|| CONFIRM_PARAMETER.to_owned()),

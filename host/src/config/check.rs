@@ -2,7 +2,10 @@
 
 use super::file::{At, File, GateTable, LimitsTable, PluginTable};
 use super::units::{Count, Length, Size};
-use super::{Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, dirs, guard, http, rules};
+use super::{
+    Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, VariableSource, dirs, env, guard,
+    http, rules, under,
+};
 use crate::names::Names;
 use crate::native::Native;
 use crate::plugin::manifest::is_guest_path;
@@ -204,12 +207,14 @@ fn plugin(
         let declared = Declared::try_from(written.value());
         options.declares = Some(declared.map_err(|what| places.error_at(written.span(), &what))?);
     }
+    options.fixed = (&table.fixed).into();
+    let env = env::variables(&table.env, &path, folder, places)?;
     let mut levels = BTreeMap::new();
     for (own, level) in &table.levels {
         places.note(format!("{path}.levels.{}", own.get_ref()), own.span());
         levels.insert(own.get_ref().clone(), level.value().0);
     }
-    Ok(PluginConfig { name: name.clone(), source, options, levels })
+    Ok(PluginConfig { name: name.clone(), source, options, env, levels })
 }
 
 fn grant(
@@ -275,6 +280,11 @@ fn out_of_reach(config: &Config, user: &Dirs) -> Result<(), Error> {
     }
     for plugin in &config.plugins {
         protected.add("a plug-in file", &plugin.source);
+        for variable in &plugin.env {
+            if let VariableSource::File(file) = &variable.source {
+                protected.add(format!("the file of the variable {}", variable.name), file);
+            }
+        }
     }
     // Whoever can put a file there decides what the next start reads, also where this one was told another.
     for folder in [Path::new(""), &user.config] {
@@ -313,11 +323,6 @@ fn not_nested(config: &Config, file: &File, folder: &Path) -> Result<(), Error> 
     }
     let Some((at, what)) = nested(&grants) else { return Ok(()) };
     Err(config.places.error(written.get(at).map_or("plugins", String::as_str), &text::escape(&what)))
-}
-
-/// A path of the configuration, from the folder that it lies in; without the `.` in `./workspace`.
-fn under(folder: &Path, path: impl AsRef<Path>) -> PathBuf {
-    folder.join(path).components().collect()
 }
 
 fn shown(path: &Path) -> String {

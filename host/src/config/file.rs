@@ -1,5 +1,7 @@
 //! The configuration as it is written: the shape of the TOML, every key of it. Unknown keys are errors.
 
+use super::env::VariableTable;
+use super::fixed::FixedTable;
 use super::http::HttpTable;
 use super::units::{Count, Length, LevelWord, Size};
 use crate::plugin::{Access, manifest};
@@ -119,6 +121,13 @@ pub(super) struct PluginTable {
     /// Requests that the plug-in may send. Default: none.
     #[serde(default)]
     pub http: Vec<At<HttpTable>>,
+    /// Environment variables that the plug-in may see, in previews and in runs, by its names for them. Default: none.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, VariableTable>")]
+    pub env: Named<At<VariableTable>>,
+    /// A clock and randomness that are fixed, for runs that have to come out the same. Default: neither.
+    #[serde(default)]
+    pub fixed: FixedTable,
     /// What the plug-in needs, where the component does not say it itself: it gets what of it is granted, and nothing else.
     pub declares: Option<At<manifest::Written>>,
     /// New names by the plug-in's own names.

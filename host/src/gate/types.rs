@@ -30,13 +30,19 @@ impl fmt::Debug for Token {
     }
 }
 
-/// What a caller sent, read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a caller sent, read. Its arguments, among which may be a secret, are in no `Debug` output.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Request {
     /// The token, where one was given: well-formed.
     pub token: Option<Token>,
     /// The arguments without the confirm parameter, in canonical form: the only bytes that anything else may see.
     pub arguments: String,
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("token", &self.token).finish_non_exhaustive()
+    }
 }
 
 /// A confirmation was issued. The token is shown here and never again.

@@ -4,6 +4,7 @@
 use super::bindings::PluginPre;
 use super::bindings::exports::counterfoil::tool::tools::{Level as WitLevel, Tool};
 use super::call::trapped;
+use super::fixed::Fixed;
 use super::given::Given;
 use super::instance::{Instance, State};
 use super::options::Limits;
@@ -29,11 +30,13 @@ pub(super) async fn ask(
     pre: &PluginPre<State>,
     plugin: &str,
     limits: &Limits,
+    fixed: &Fixed,
 ) -> Result<(Vec<Declaration>, BTreeMap<String, Arc<Schema>>), String> {
     // The pool has no more instances than there are slots. They are never closed.
     let _slot = sandbox.slots.acquire().await.map_err(|error| error.to_string())?;
+    let nothing = Given { fixed: fixed.clone(), ..Given::default() };
     let asked = async {
-        let mut instance = Instance::new(pre, limits, &Given::default(), Power::ReadOnly)
+        let mut instance = Instance::new(pre, limits, &nothing, Power::ReadOnly)
             .await
             .map_err(|error| super::load::not_started(&error))?;
         let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;

@@ -79,14 +79,12 @@ pub(super) fn masked<'a>(variables: &[(String, Secret)], given: &'a str) -> Cow<
 
 /// The same, of a text that was cut off: the beginning of a value at its end goes, too.
 pub(super) fn masked_cut(variables: &[(String, Secret)], given: &str) -> String {
-    let mut text = masked(variables, given).into_owned();
-    for (_, Secret(value)) in variables {
-        let begun = (SHORTEST..value.len()).rev().filter_map(|end| value.get(..end)).find(|part| text.ends_with(part));
-        if let Some(begun) = begun {
-            text.truncate(text.len() - begun.len());
-        }
-    }
-    text
+    let begun = |value: &str| {
+        let ends = (SHORTEST..value.len()).rev().filter_map(|end| value.get(..end));
+        ends.into_iter().find(|begun| given.ends_with(begun)).map_or(0, str::len)
+    };
+    let longest = variables.iter().map(|(_, Secret(value))| begun(value)).max().unwrap_or(0);
+    masked(variables, given.get(..given.len() - longest).unwrap_or_default()).into_owned()
 }
 
 /// An error of the plug-in's, with the same done to its text.

@@ -2,6 +2,7 @@
 //! the weaker counts.
 
 use super::env::Secret;
+use super::fixed::Fixed;
 use super::grants::Granted;
 use super::http::{HttpGrant, Pattern, Web};
 use super::manifest::{ANY, Declared};
@@ -18,6 +19,7 @@ pub(super) struct Given {
     pub(super) dirs: Vec<Granted>,
     pub(super) web: Arc<Web>,
     pub(super) env: Vec<(String, Secret)>,
+    pub(super) fixed: Fixed,
 }
 
 impl Given {
@@ -36,13 +38,19 @@ impl Given {
         for (name, value) in &self.env {
             digest.field("env").field(name).field(value.digest());
         }
+        self.fixed.digest(digest);
     }
 }
 
 impl fmt::Debug for Given {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dirs: Vec<_> = self.dirs.iter().map(|granted| &granted.grant).collect();
-        f.debug_struct("Given").field("dirs", &dirs).field("http", &self.web.granted()).field("env", &self.env).finish()
+        f.debug_struct("Given")
+            .field("dirs", &dirs)
+            .field("http", &self.web.granted())
+            .field("env", &self.env)
+            .field("fixed", &self.fixed)
+            .finish()
     }
 }
 
@@ -68,6 +76,10 @@ pub enum GrantKind {
     Http,
     /// An environment variable.
     Variable,
+    /// A clock that stands.
+    Clock,
+    /// Randomness that is none.
+    Randomness,
 }
 
 impl GrantKind {
@@ -77,6 +89,8 @@ impl GrantKind {
             Self::Directory => "directory",
             Self::Http => "http",
             Self::Variable => "variable",
+            Self::Clock => "clock",
+            Self::Randomness => "randomness",
         }
     }
 }
@@ -190,6 +204,20 @@ impl Resolution<'_> {
                 self.tell(GrantKind::Variable, what, None, Some(not_granted("to read it")));
             }
         }
+    }
+}
+
+/// What is fixed: nobody asks for it, and it takes a power away.
+impl Resolution<'_> {
+    pub(super) fn fixed(&mut self, fixed: &Fixed) {
+        if let Some(clock) = fixed.clock {
+            let stands = format!("stands at {}", humantime::format_rfc3339(clock));
+            self.tell(GrantKind::Clock, &stands, Some("read it"), None);
+        }
+        if let Some(seed) = fixed.random {
+            self.tell(GrantKind::Randomness, &format!("from {seed}, the same in every call"), Some("read it"), None);
+        }
+        self.given.fixed = fixed.clone();
     }
 }
 

@@ -59,6 +59,7 @@ impl State {
         for (name, value) in &given.env {
             wasi.env(name, value.value());
         }
+        given.fixed.apply(&mut wasi);
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.handles as usize);
         Self {

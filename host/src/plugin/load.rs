@@ -103,6 +103,7 @@ pub(super) async fn plugin(
     let mut resolution = Resolution::new(asked.as_ref());
     resolution.dirs(grants);
     resolution.env(&options.env);
+    resolution.fixed(&options.fixed);
     resolution.http(&options.http).map_err(&named)?;
     let Resolution { given, told, .. } = resolution;
     #[cfg(feature = "http")]
@@ -112,7 +113,8 @@ pub(super) async fn plugin(
     let pre = pre.map_err(|error| bad(format!("imports what does not fit: {}", chain(&error))))?;
     let pre: PluginPre<State> =
         PluginPre::new(pre).map_err(|error| bad(format!("does not export {TOOLS} as it must: {}", chain(&error))))?;
-    let (all, schemas) = describe::ask(sandbox, &pre, &options.name, &options.limits).await.map_err(&bad)?;
+    let (all, schemas) =
+        describe::ask(sandbox, &pre, &options.name, &options.limits, &options.fixed).await.map_err(&bad)?;
     let (tools, own) = describe::listed(all.clone(), options.tools.as_deref(), &options.rename)
         .map_err(|what| Error::new(ErrorKind::Config, format!("plug-in {}: {what}", options.name)))?;
     Ok(Plugin {

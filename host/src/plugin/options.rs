@@ -2,6 +2,7 @@
 //! off by a zero.
 
 use super::env::{self, Secret};
+use super::fixed::Fixed;
 use super::grants::Granted;
 use super::http::HttpGrant;
 use super::manifest::{Declared, is_guest_path};
@@ -161,6 +162,8 @@ pub struct PluginOptions {
     /// The environment variables that it sees, where it asks for them: in previews and in runs. A list of tools is made
     /// without.
     pub env: BTreeMap<String, Secret>,
+    /// What of its surroundings is fixed, for runs that have to come out the same.
+    pub fixed: Fixed,
     /// What the operator says that it needs, where the component says nothing itself.
     pub declares: Option<Declared>,
     /// What one call may use.
@@ -184,6 +187,7 @@ impl PluginOptions {
             dirs: Vec::new(),
             http: Vec::new(),
             env: BTreeMap::new(),
+            fixed: Fixed::default(),
             declares: None,
             limits,
             tools,

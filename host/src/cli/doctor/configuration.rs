@@ -95,6 +95,15 @@ pub(super) async fn plugins(report: &mut Report, config: &Config, cache: &Path) 
         let mut options = PluginOptions::new(&part.name);
         options.dirs = part.options.dirs.clone();
         options.limits = part.options.limits.clone();
+        options.declares = part.options.declares.clone();
+        match config.variables(part) {
+            Ok(values) if values.is_empty() => {}
+            Ok(_) => report.ok(Part::PlugIn, format!("{}: each of its variables has a value", part.name)),
+            Err(e) => {
+                fit = false;
+                report.wrong(Part::PlugIn, e.to_string(), "");
+            }
+        }
         let begun = Instant::now();
         match Plugin::load(&sandbox, &part.source, options).await {
             Ok(plugin) => {

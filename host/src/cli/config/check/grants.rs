@@ -55,7 +55,12 @@ fn source(seen: &Seen, plugin: &Plugin, grant: &Grant) -> String {
             let dir = part.options.dirs.iter().find(|dir| dir.guest == grant.what);
             dir.map(|dir| dir.host.display().to_string()).unwrap_or_default()
         }
-        GrantKind::Http | GrantKind::Variable => String::new(),
+        GrantKind::Variable => {
+            let variable = part.env.iter().find(|variable| variable.name == grant.what);
+            variable.map(|variable| variable.source.to_string()).unwrap_or_default()
+        }
+        // The place is all that there is of it.
+        GrantKind::Http | GrantKind::Clock | GrantKind::Randomness => String::new(),
     }
 }
 

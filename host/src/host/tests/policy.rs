@@ -217,7 +217,7 @@ fn rules_never_lower() {
     let kit = runtime.block_on(Kit::new());
     let rules = proptest::collection::vec((0..5_usize, 0..5_usize, 1..=4_usize), 0..4);
     let operator = proptest::option::of(2..=3_usize);
-    let mut runner = TestRunner::new(Config { cases: 96, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: 32, failure_persistence: None, ..Config::default() });
     let started = std::cell::Cell::new(0);
     let ended = runner.run(&(rules, operator), |(rules, operator): (Written, Option<usize>)| {
         let with = |rules: &[(usize, usize, usize)]| {
@@ -249,5 +249,5 @@ fn rules_never_lower() {
         Ok(())
     });
     ended.unwrap();
-    assert!(started.get() > 20, "hardly any set of rules was tried");
+    assert!(started.get() > 5, "hardly any set of rules was tried");
 }

@@ -33,7 +33,7 @@ fn bless() {
 #[test]
 fn the_contract_vectors_hold_natively_and_on_the_component() {
     for side in Side::ALL {
-        assert_eq!(all(side, Sweeping::AsWritten), 178, "{side:?}");
+        assert_eq!(all(side, Sweeping::AsWritten), 179, "{side:?}");
     }
 }
 

@@ -36,6 +36,7 @@ pub const FUNCTIONS: &[&str] = &[
     "consume",
     "record",
     "sweep",
+    "identify",
     "show",
     "list",
     "approve",
@@ -61,7 +62,7 @@ pub fn interface_of(function: &str) -> (&'static str, &str) {
     match function {
         "resolve_level" => ("levels", "resolve"),
         "model_version" | "ceiling" | "parse" | "name" => ("levels", function),
-        "show" | "list" | "approve" | "decline" | "resolve" | "decode" => ("approvals", function),
+        "identify" | "show" | "list" | "approve" | "decline" | "resolve" | "decode" => ("approvals", function),
         "confirmation_required" | "ok" | "rejected" | "failed" | "refuse" | "compact" | "output_schema" => {
             ("responses", function)
         }

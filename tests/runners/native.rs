@@ -293,6 +293,10 @@ impl Answers for Native {
             "consume" => answer(self.consume(word("token"), &call(), number(&given, "run"))),
             "record" => answer(self.record(word("token"), word("operation_id"), &given["outcome"])),
             "sweep" => answer(self.sweep(limit)),
+            "identify" => answer(match Token::parse(word("token")) {
+                Some(token) => self.load(&token.key()).map(|row| json!(row.map(|row| row.confirmation.approval_id))),
+                None => Ok(Value::Null),
+            }),
             "show" => answer(
                 self.find_by_id(word("approval_id"))
                     .map(|row| row.map_or(Value::Null, |row| item(&row.confirmation, self.now()))),

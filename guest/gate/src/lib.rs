@@ -291,6 +291,11 @@ fn list(phase: Phase, mut after: Option<store::Cursor>, limit: usize) -> Result<
 }
 
 impl approvals::Guest for Component {
+    fn identify(token: String) -> Result<Option<String>, gate::GateError> {
+        let Some(token) = Token::parse(&token) else { return Ok(None) };
+        Ok(store::load(&token.key())?.map(|row| row.confirmation.approval_id))
+    }
+
     fn show(approval_id: String) -> Result<Option<approvals::Item>, gate::GateError> {
         Ok(store::load_by_approval_id(&approval_id)?.map(|row| rules::approvals::item(&row.confirmation, now())))
     }

@@ -5,6 +5,18 @@ use super::item::read;
 use super::{Assurance, Cursor, Gate, GateError, Item};
 
 impl Gate {
+    /// The approval id of a token's confirmation, whoever holds the token: for an audit, never for a caller. None: no such
+    /// confirmation.
+    ///
+    /// # Errors
+    /// Rejected `unavailable`.
+    pub async fn identify(&self, token: &str) -> Result<Option<String>, GateError> {
+        let mut lease = self.instances.lease().await?;
+        let (instance, store) = lease.parts();
+        let result = instance.counterfoil_gate_approvals().call_identify(store, token).await;
+        Ok(lease.settle(result)??)
+    }
+
     /// One confirmation. None: no such approval id.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ wasmtime::component::bindgen!({
         "counterfoil:gate/gate.consume": async,
         "counterfoil:gate/gate.record": async,
         "counterfoil:gate/gate.sweep": async,
+        "counterfoil:gate/approvals.identify": async,
         "counterfoil:gate/approvals.show": async,
         "counterfoil:gate/approvals.list": async,
         "counterfoil:gate/approvals.approve": async,

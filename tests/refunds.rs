@@ -1,5 +1,6 @@
 //! A host of one native tool whose effects a test can count from outside: each run appends a line to a file.
 
+use counterfoil::audit::{Audit, AuditOptions};
 use counterfoil::gate::{Clock, Gate, GateOptions, Settings};
 use counterfoil::policy::Budget;
 use counterfoil::store::Store;
@@ -18,6 +19,16 @@ pub const ARGUMENTS: &str = r#"{"order":7}"#;
 /// The host, over a store and a clock.
 pub async fn host(store: Arc<dyn Store>, clock: Arc<dyn Clock>, effects: &Path) -> Host {
     builder(store, clock, effects).build().await.expect("a host")
+}
+
+/// The audit of these stories, in a folder.
+pub fn audit(folder: &Path) -> Audit {
+    Audit::open(AuditOptions::new(folder.join("audit"), folder.join("checkpoints"))).expect("an audit")
+}
+
+/// The host with an audit.
+pub async fn audited(store: Arc<dyn Store>, clock: Arc<dyn Clock>, effects: &Path, audit: Audit) -> Host {
+    builder(store, clock, effects).audit(audit).build().await.expect("a host")
 }
 
 /// So many runs a day for each owner.

@@ -4,6 +4,7 @@
 
 mod answer;
 mod ask;
+mod audit;
 mod call;
 mod clients;
 mod completions;
@@ -79,6 +80,9 @@ enum Verb {
     Call(call::Args),
     /// List runs that nobody knows the end of, or settle one
     Resolve(resolve::Args),
+    /// Verify or show what was recorded of calls
+    #[command(subcommand)]
+    Audit(audit::Verb),
     /// Make, check or describe a configuration
     #[command(subcommand)]
     Config(config::Verb),
@@ -148,6 +152,7 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Tools(args) => tools::run(args, config).await,
         Verb::Call(args) => call::run(args, config).await,
         Verb::Resolve(args) => resolve::run(args, config).await,
+        Verb::Audit(verb) => audit::run(verb, config).await,
         Verb::Config(verb) => config::run(verb, config).await,
         Verb::Policy(verb) => policy::run(verb, config).await,
         Verb::Install(args) => install::run(args, config).await,

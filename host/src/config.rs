@@ -4,6 +4,7 @@
 //! Nothing is switched off by omission, nothing unknown is passed over: each mistake stops the start with its line and
 //! what to do. What only the loaded plug-ins can tell (names, declared levels) is checked by [`Config::admit`].
 
+mod audit;
 mod check;
 mod dirs;
 mod env;
@@ -17,6 +18,7 @@ mod rules;
 mod tools;
 mod units;
 
+pub use audit::AuditConfig;
 pub use dirs::{ClientFolders, Dirs, FILE_NAME, log_filter, os_owner, state_home};
 pub use env::{Variable, VariableSource};
 pub use lock::{Difference, Lock, Pinned, PinnedTool};
@@ -37,6 +39,8 @@ pub struct Config {
     pub gate: GateConfig,
     /// Where confirmations are kept.
     pub store: StoreConfig,
+    /// Where the audit is written; none: it is not.
+    pub audit: Option<AuditConfig>,
     /// Where compiled components are kept; none: they are compiled at each start.
     pub cache: Option<PathBuf>,
     /// The plug-ins, by name.

@@ -19,6 +19,7 @@ mod ruled;
 mod run;
 #[cfg(test)]
 pub(crate) mod tests;
+mod trail;
 #[cfg(feature = "program")]
 pub(crate) mod trial;
 
@@ -26,6 +27,7 @@ pub use builder::{CONFIRM_PARAMETER, HostBuilder};
 pub use listing::Listing;
 
 use crate::Owner;
+use crate::audit::Audit;
 use crate::gate::{Call, Gate, Plan, Readiness, Reason, Token};
 use crate::permit::{self, Clearing, Rules, Standing};
 use crate::plugin::Plugin;
@@ -40,6 +42,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
+use trail::{Answer, Trail};
 
 /// A call as a transport hands it over.
 pub struct Incoming {
@@ -98,6 +101,9 @@ pub struct Reply {
     /// False: a confirmed call ran and its outcome, this payload, could not be stored. Say so beside the payload: a
     /// later call with the same token cannot replay it.
     pub kept: bool,
+    /// False: a call ran, and how it ended could not be written to the audit, which has only that it began. Say so beside
+    /// the payload.
+    pub audited: bool,
     /// The run that this is about, where there was one.
     pub operation_id: Option<String>,
 }
@@ -111,6 +117,7 @@ pub struct Host {
 /// What the tasks of a host share.
 struct Inner {
     gate: Gate,
+    audit: Option<Audit>,
     confirm_parameter: String,
     model_version: String,
     tools: HashMap<String, Arc<Tool>>,
@@ -124,6 +131,8 @@ struct Tool {
     backend: Arc<dyn Backend>,
     declaration: Declaration,
     rules: Rules,
+    /// The most that a call can need.
+    level: Level,
     /// Where no call of the tool needs a confirmation: the gate's word for it.
     standing: Option<Standing>,
     schema: Arc<Schema>,
@@ -155,7 +164,7 @@ impl Tool {
 
     /// Asks the operator's rules about a call whose arguments fit the schema.
     #[cfg(feature = "rules")]
-    async fn judge(&self, answers: &Answers<'_>, call: &Call) -> Result<Raised, Reply> {
+    async fn judge(&self, answers: &Answers<'_>, call: &Call) -> Result<Raised, Answer> {
         let said = self.ruled.ask(&call.owner, &call.tool, &call.arguments).await;
         match self.ruled.verdict(&said) {
             ruled::Verdict::Raised(raised) => Ok(raised),
@@ -168,7 +177,7 @@ impl Tool {
 
     #[cfg(not(feature = "rules"))]
     #[expect(clippy::unused_async, reason = "there are none to ask")]
-    async fn judge(&self, _: &Answers<'_>, _: &Call) -> Result<Raised, Reply> {
+    async fn judge(&self, _: &Answers<'_>, _: &Call) -> Result<Raised, Answer> {
         Ok(Raised::default())
     }
 }
@@ -222,33 +231,41 @@ impl Host {
         let Incoming { owner, tool: name, arguments, progress } = incoming;
         let inner = &self.inner;
         let answers = Answers { gate: &inner.gate, tool: &name };
-        let request = match inner.gate.read(&arguments, &inner.confirm_parameter).await {
-            Ok(request) => request,
-            Err(error) => return answers.gate_error(error).await,
-        };
         let tool = inner.tools.get(&name).map(Arc::clone);
-        let call = Call {
-            owner: owner.as_str().to_owned(),
-            revision: tool.as_ref().map_or_else(|| ABSENT.to_owned(), |tool| tool.revision.clone()),
-            tool: name.clone(),
-            arguments: request.arguments,
+        let mut trail = Trail::of(inner, &owner, &name, tool.as_deref());
+        let answer = match inner.gate.read(&arguments, &inner.confirm_parameter).await {
+            Err(error) => answers.gate_error(error).await,
+            Ok(request) => {
+                trail.reads(tool.as_deref(), &request.arguments, request.token.is_some());
+                let call = Call {
+                    owner: owner.as_str().to_owned(),
+                    revision: tool.as_ref().map_or_else(|| ABSENT.to_owned(), |tool| tool.revision.clone()),
+                    tool: name.clone(),
+                    arguments: request.arguments,
+                };
+                match (request.token, tool) {
+                    (Some(token), tool) => {
+                        trail.carries(&inner.gate, &token).await;
+                        self.confirmed(&answers, &trail, tool, call, token, progress).await
+                    }
+                    (None, Some(tool)) => self.unconfirmed(&answers, &mut trail, &tool, call, progress).await,
+                    (None, None) => answers.unknown_tool().await,
+                }
+            }
         };
-        match (request.token, tool) {
-            (Some(token), tool) => self.confirmed(&answers, tool, call, token, progress).await,
-            (None, Some(tool)) => self.unconfirmed(&answers, &tool, call, progress).await,
-            (None, None) => answers.unknown_tool().await,
-        }
+        trail.tell(&answers, answer).await
     }
 
     /// A call with a token: decided without spending it, then handed to a task of the host's own.
     async fn confirmed(
         &self,
         answers: &Answers<'_>,
+        trail: &Trail,
         tool: Option<Arc<Tool>>,
         call: Call,
         token: Token,
         progress: Option<Arc<dyn Progress>>,
-    ) -> Reply {
+    ) -> Answer {
         match self.inner.gate.check(&token, &call).await {
             Err(error) => return answers.gate_error(error).await,
             Ok(Readiness::Replay(replayed)) => return answers.replayed(replayed),
@@ -266,17 +283,18 @@ impl Host {
             Ok(bill) => bill,
             Err(broke) => return broke.reply(answers).await,
         };
-        run::start(&self.inner, tool, call, token, bill, progress).await
+        run::start(&self.inner, trail, tool, call, token, bill, progress).await
     }
 
     /// A call without a token: run at once, or previewed and then run or confirmed.
     async fn unconfirmed(
         &self,
         answers: &Answers<'_>,
+        trail: &mut Trail,
         tool: &Tool,
         call: Call,
         progress: Option<Arc<dyn Progress>>,
-    ) -> Reply {
+    ) -> Answer {
         if let Err(what) = tool.fits(&call.arguments).await {
             return answers.refuse(Reason::InvalidArguments, &what).await;
         }
@@ -293,11 +311,11 @@ impl Host {
         if let Some(standing) = &tool.standing {
             if raised.floor.is_none() {
                 let clearance = standing.clearance(call.arguments);
-                return run::at_once(answers, tool, &call.owner, clearance, bill, &hidden, progress).await;
+                return run::at_once(answers, trail, tool, &call.owner, clearance, bill, &hidden, progress).await;
             }
             match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, None, None).await {
                 Ok(Clearing::AtOnce(clearance)) => {
-                    return run::at_once(answers, tool, &call.owner, clearance, bill, &hidden, progress).await;
+                    return run::at_once(answers, trail, tool, &call.owner, clearance, bill, &hidden, progress).await;
                 }
                 // Only this call: it is previewed like any that needs a confirmation.
                 Ok(Clearing::Confirm) => {}
@@ -322,7 +340,7 @@ impl Host {
         let precondition = plan.precondition.as_deref();
         match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, level, precondition).await {
             Ok(Clearing::AtOnce(clearance)) => {
-                run::at_once(answers, tool, &call.owner, clearance, bill, &hidden, progress).await
+                run::at_once(answers, trail, tool, &call.owner, clearance, bill, &hidden, progress).await
             }
             Ok(Clearing::Confirm) => self.challenge(answers, &call, &plan).await,
             Err(error) => answers.bad_level(error).await,
@@ -330,17 +348,22 @@ impl Host {
     }
 
     /// Issues a confirmation.
-    async fn challenge(&self, answers: &Answers<'_>, call: &Call, plan: &Plan) -> Reply {
+    async fn challenge(&self, answers: &Answers<'_>, call: &Call, plan: &Plan) -> Answer {
         match self.inner.gate.issue(call, plan).await {
             Ok(challenge) => answers.confirmation_required(plan, &challenge, &self.inner.confirm_parameter).await,
             Err(error) => answers.gate_error(error).await,
         }
     }
 
-    /// Waits until every run that has started is over and recorded. A closure that never returns is waited for, too:
+    /// Waits until every run that has started is over and recorded, and the audit is on the disk. A closure that never returns is waited for, too:
     /// where there are such, use [`drain_for`](Self::drain_for).
     pub async fn drain(&self) {
         self.inner.runs.wait().await;
+        if let Some(audit) = &self.inner.audit
+            && let Err(error) = audit.flush().await
+        {
+            tracing::error!("{error}");
+        }
     }
 
     /// The same, for so long at most; whether every run is over.

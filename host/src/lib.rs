@@ -69,6 +69,7 @@
 //! The library needs none of them: `sqlite` (the store in a file), `rules` (the operator's rules on arguments), `mcp` (serving
 //! over the Model Context Protocol), `program` (the `counterfoil` program; the default).
 
+pub mod audit;
 mod cache;
 mod canonical;
 mod digest;
@@ -82,7 +83,6 @@ pub mod owner;
 mod permit;
 pub mod plugin;
 pub mod policy;
-#[cfg(feature = "sqlite")]
 mod private;
 mod schema;
 pub mod store;

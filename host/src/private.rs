@@ -22,6 +22,16 @@ pub(crate) fn folder(path: &Path) -> io::Result<()> {
     ours(path, &metadata)
 }
 
+/// The same check of a folder that may not be there yet. Makes nothing.
+pub(crate) fn existing_folder(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => ours(path, &metadata),
+        Ok(_) => Err(refused(path, "is no folder: choose another path")),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+    }
+}
+
 /// Refuses a file or folder that another user owns or can write.
 fn ours(path: &Path, metadata: &Metadata) -> io::Result<()> {
     if metadata.uid() != geteuid().as_raw() {
@@ -45,6 +55,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Makes sure that a state file is there, ours, and that others can neither write nor read it (mode 0600).
+#[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "for the store in a file"))]
 pub(crate) fn state_file(path: &Path) -> io::Result<()> {
     let new =
         OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).custom_flags(no_follow()).open(path);
@@ -61,6 +72,7 @@ pub(crate) fn state_file(path: &Path) -> io::Result<()> {
 
 /// Refuses what stands beside a state file, under a name that the store will use, and is not ours alone to write. Looks only:
 /// opening and closing such a file would take away the locks that this process has on it.
+#[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "for the store in a file"))]
 pub(crate) fn companion(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => ours(path, &metadata),

@@ -61,6 +61,17 @@ fn docs_examples_are_what_the_gate_and_the_program_say() {
     }
 }
 
+#[test]
+fn docs_audit_explains_every_field_that_a_row_can_have() {
+    page::hold("audit.md", |source| {
+        assert_eq!(source, "fields");
+        let rows = counterfoil::audit::FIELDS.iter().chain([&counterfoil::audit::PREV]);
+        rows.fold("| field | |\n| --- | --- |\n".to_owned(), |table, (name, what)| {
+            format!("{table}| `{name}` | {} |\n", what.replace('|', "\\|"))
+        })
+    });
+}
+
 /// The gate's settings with their defaults and ranges, as the rules have them.
 fn settings() -> String {
     let ran = Folder::new().run(&["config", "schema"]);

@@ -1,6 +1,7 @@
 //! The integration tests: one binary, one module a subject.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod audit;
 mod canonical_vectors;
 mod cli;
 mod config;

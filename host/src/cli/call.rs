@@ -178,6 +178,9 @@ fn show(reply: &Reply, args: &Args, sent: &str, secret: bool, config: Option<&Pa
     if !reply.kept {
         note("it ran, but its outcome could not be stored: asking again with this token cannot show it");
     }
+    if !reply.audited {
+        note("it ran, but how it ended could not be written to the audit, which has only that it began");
+    }
     Ok(())
 }
 

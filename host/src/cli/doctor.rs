@@ -4,6 +4,7 @@
 //! What a start would make where it is missing, compiled code and the default store, is made in a folder that is gone
 //! afterwards.
 
+mod audit;
 mod clients;
 mod configuration;
 mod machine;
@@ -66,6 +67,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     if let Some(config) = &loaded {
         configuration::plugins(&mut report, config, &cache).await;
         store::check(&mut report, config, &place);
+        audit::check(&mut report, config);
     }
     let started = clients::check(&mut report, &place);
     let own = found.as_deref().is_none_or(|file| configuration::is_own(&place, config, file));

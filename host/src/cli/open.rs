@@ -3,8 +3,9 @@
 
 use super::locked;
 use super::wait::{KEPT, wait, wait_for};
+use crate::audit::Audit;
 use crate::cache::Held;
-use crate::config::{Admitted, Config, PluginConfig, Raise, StoreConfig};
+use crate::config::{Admitted, AuditConfig, Config, PluginConfig, Raise, StoreConfig};
 use crate::gate::{Gate, GateError, GateOptions, Settings, SystemClock};
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions, Secret};
 use crate::store::{MemoryStore, SqliteStore, Store};
@@ -46,6 +47,11 @@ pub(super) fn store(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
             Arc::new(SqliteStore::open(file)?)
         }
     })
+}
+
+/// The audit of this process. It makes nothing before its first row.
+pub(super) fn audit(config: &Config) -> Result<Option<Audit>, Error> {
+    config.audit.as_ref().map(|audit| Audit::open(audit.options())).transpose()
 }
 
 /// The gate alone: for verbs that call no tool.
@@ -90,7 +96,7 @@ pub(super) async fn looking(config: &Config) -> anyhow::Result<Host> {
     let cache = config.cache.clone().filter(all);
     // The next one needs the room.
     drop(sandbox);
-    let config = Config { store: StoreConfig::Memory, cache, ..config.clone() };
+    let config = Config { store: StoreConfig::Memory, audit: None, cache, ..config.clone() };
     host(&config, store(&config)?).await
 }
 
@@ -111,17 +117,24 @@ pub(super) async fn host(config: &Config, store: Arc<dyn Store>) -> anyhow::Resu
     Ok(whole(config, store, None).await?.host)
 }
 
-/// A host and the sandbox of its plug-ins.
+/// A host, the sandbox of its plug-ins, and its audit.
 #[derive(Clone)]
 pub(super) struct Whole {
     pub(super) host: Host,
     sandbox: Arc<Sandbox>,
+    audit: Option<(AuditConfig, Audit)>,
 }
 
 /// The same, where `before` is what is in force now, if anything is. All parts are loaded at once; what is wrong with them
 /// is told in their order.
 pub(super) async fn whole(config: &Config, store: Arc<dyn Store>, before: Option<&Whole>) -> anyhow::Result<Whole> {
     let variables = variables(config)?;
+    // As long as it is written to the same place, it is one audit.
+    let same = before.and_then(|before| before.audit.clone()).filter(|(place, _)| Some(place) == config.audit.as_ref());
+    let audit = match (same, &config.audit) {
+        (None, Some(place)) => Some((place.clone(), Audit::open(place.options())?)),
+        (same, _) => same,
+    };
     let gate = load_gate(config, store);
     let sandbox = match before {
         // Each reserves much address space; one is enough for plug-ins of any age.
@@ -148,6 +161,9 @@ pub(super) async fn whole(config: &Config, store: Arc<dyn Store>, before: Option
         }
     }
     let mut builder = Host::builder(gate);
+    if let Some((_, audit)) = &audit {
+        builder = builder.audit(audit.clone());
+    }
     if let Some(before) = before {
         builder = builder.succeeds(&before.host);
     }
@@ -172,7 +188,7 @@ pub(super) async fn whole(config: &Config, store: Arc<dyn Store>, before: Option
         }
         _ => e,
     })?;
-    Ok(Whole { host, sandbox })
+    Ok(Whole { host, sandbox, audit })
 }
 
 /// The error about the plug-in that it names.

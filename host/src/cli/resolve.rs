@@ -2,6 +2,7 @@
 
 use super::print::{self, bold, inset, line};
 use super::{Usage, exit, log, open, owner};
+use crate::audit::{self, SettleError};
 use crate::config::StoreConfig;
 use crate::gate::{Cursor, Gate, GateError, Item, Progress};
 use crate::text;
@@ -57,14 +58,15 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         return Err(Usage("say what became of it: look first, then add --happened or --did-not".into()).into());
     }
     let by = owner(args.by.as_deref())?;
-    match gate.resolve(id, by.as_str(), args.happened).await {
-        Ok(()) => {}
-        Err(GateError::Misuse(what)) => {
+    let audit = open::audit(&config)?;
+    let item = match audit::resolve(&gate, audit.as_ref(), id, by.as_str(), args.happened).await {
+        Ok(item) => item,
+        Err(SettleError::Gate(GateError::Misuse(what))) => {
             return Err(Usage(format!("{what}; `counterfoil resolve` lists what can be settled")).into());
         }
+        Err(SettleError::Audit(e)) => return Err(anyhow::Error::from(e).context("nothing was settled")),
         Err(e) => return Err(e.into()),
-    }
-    let item = gate.show(id).await?;
+    };
     if args.json {
         print::json(&item.as_ref().map(|item| json(item, args.arguments)).unwrap_or_default().to_string())?;
         return Ok(exit::OK);

@@ -3,8 +3,8 @@
 use super::file::{At, File, GateTable, LimitsTable, PluginTable};
 use super::units::{Count, Length, Size};
 use super::{
-    Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, VariableSource, dirs, env, guard,
-    http, rules, under,
+    Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, VariableSource, audit, dirs, env,
+    guard, http, rules, under,
 };
 use crate::names::Names;
 use crate::native::Native;
@@ -27,6 +27,7 @@ pub(super) fn config(mut places: Places, lock: Lock, user: &Dirs) -> Result<Conf
     let folder = absolute(places.file()).ok().and_then(|file| file.parent().map(Path::to_owned)).unwrap_or_default();
     let gate = gate(&file.gate, &mut places)?;
     let store = store(file.store.url.as_ref(), &folder, user, &mut places)?;
+    let audit = Some(audit::audit(&file.audit, &folder, user, &mut places)?);
     let mut plugins = Vec::with_capacity(file.plugins.len());
     let mut names = Names::with([Native::NAME]);
     for (name, table) in &file.plugins {
@@ -41,7 +42,7 @@ pub(super) fn config(mut places: Places, lock: Lock, user: &Dirs) -> Result<Conf
     }
     let rules = rules::rules(&file.rules, &mut places)?;
     let budgets = rules::budgets(&file.budgets, &mut places)?;
-    let config = Config { gate, store, cache: Some(user.cache.clone()), plugins, lock, rules, budgets, places };
+    let config = Config { gate, store, audit, cache: Some(user.cache.clone()), plugins, lock, rules, budgets, places };
     out_of_reach(&config, user)?;
     not_nested(&config, &file, &folder)?;
     Ok(config)
@@ -90,7 +91,7 @@ fn time(value: Option<&At<Length>>, path: &str, places: &mut Places) -> Result<O
     }))
 }
 
-fn size(value: Option<&At<Size>>, path: &str, places: &mut Places) -> Result<Option<u64>, Error> {
+pub(super) fn size(value: Option<&At<Size>>, path: &str, places: &mut Places) -> Result<Option<u64>, Error> {
     Ok(value.map(|value| {
         places.note(path, value.span());
         value.value().0
@@ -278,6 +279,9 @@ fn out_of_reach(config: &Config, user: &Dirs) -> Result<(), Error> {
     if let Some(cache) = &config.cache {
         protected.add("the cache of compiled plug-ins", cache);
     }
+    if let Some(written) = &config.audit {
+        audit::protect(written, &mut protected);
+    }
     for plugin in &config.plugins {
         protected.add("a plug-in file", &plugin.source);
         for variable in &plugin.env {
@@ -325,6 +329,6 @@ fn not_nested(config: &Config, file: &File, folder: &Path) -> Result<(), Error> 
     Err(config.places.error(written.get(at).map_or("plugins", String::as_str), &text::escape(&what)))
 }
 
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     text::escape(&path.display().to_string()).into_owned()
 }

@@ -1,5 +1,6 @@
 //! The configuration as it is written: the shape of the TOML, every key of it. Unknown keys are errors.
 
+use super::audit::AuditTable;
 use super::env::VariableTable;
 use super::fixed::FixedTable;
 use super::http::HttpTable;
@@ -50,6 +51,8 @@ pub(super) struct File {
     pub gate: GateTable,
     /// Where confirmations are kept.
     pub store: StoreTable,
+    /// What happened, and where that is written.
+    pub audit: AuditTable,
     /// The plug-ins, each under a name of your choice.
     #[schemars(with = "BTreeMap<String, PluginTable>")]
     pub plugins: Named<At<PluginTable>>,

@@ -2,7 +2,9 @@
 //! answers what, and what is said when the gate itself cannot.
 
 use super::hidden::Hidden;
+use super::trail::Answer;
 use super::{Reply, Status, effect};
+use crate::audit::event::Ending;
 use crate::gate::{self, Assurance, Challenge, Failure, Gate, GateError, OutcomeStatus, Reason, Rejection, Replayed};
 use crate::policy::Level;
 use crate::text;
@@ -17,7 +19,7 @@ pub(super) struct Answers<'a> {
 
 impl Answers<'_> {
     /// A refusal that the host found.
-    pub(super) async fn refuse(&self, reason: Reason, what: &str) -> Reply {
+    pub(super) async fn refuse(&self, reason: Reason, what: &str) -> Answer {
         match self.gate.refuse(reason, &cut(what)).await {
             Ok(rejection) => self.rejected(rejection).await,
             Err(error) => self.broken(&error),
@@ -25,7 +27,7 @@ impl Answers<'_> {
     }
 
     /// A refusal by the operator's policy. `again` is in how many milliseconds it makes sense to ask again.
-    pub(super) async fn denied(&self, what: &str, again: Option<u64>) -> Reply {
+    pub(super) async fn denied(&self, what: &str, again: Option<u64>) -> Answer {
         match self.gate.refuse(Reason::Denied, &cut(what)).await {
             Ok(rejection) => self.rejected(Rejection { retry_after: again, ..rejection }).await,
             Err(error) => self.broken(&error),
@@ -33,20 +35,20 @@ impl Answers<'_> {
     }
 
     /// A refusal that the gate found.
-    pub(super) async fn rejected(&self, rejection: Rejection) -> Reply {
+    pub(super) async fn rejected(&self, rejection: Rejection) -> Answer {
         match self.gate.rejected(&self.named(), &rejection).await {
-            Ok(payload) => reply(Status::Rejected, payload),
+            Ok(payload) => Answer::refused(reply(Status::Rejected, payload), rejection.reason, rejection.detail),
             Err(error) => self.broken(&error),
         }
     }
 
     /// There is no such tool.
-    pub(super) async fn unknown_tool(&self) -> Reply {
+    pub(super) async fn unknown_tool(&self) -> Answer {
         self.refuse(Reason::UnknownTool, &format!("there is no tool \"{}\"", self.named())).await
     }
 
     /// The gate gave no decision: nothing runs.
-    pub(super) async fn gate_error(&self, error: GateError) -> Reply {
+    pub(super) async fn gate_error(&self, error: GateError) -> Answer {
         match error {
             GateError::Rejected(rejection) => self.rejected(rejection).await,
             GateError::Misuse(what) => {
@@ -62,7 +64,7 @@ impl Answers<'_> {
 
     /// Spending a token came to no decision: nothing runs on the strength of that, and whether the token is spent is not
     /// known. The standing advice of `unavailable` would say that it is not.
-    pub(super) async fn not_consumed(&self, error: GateError) -> Reply {
+    pub(super) async fn not_consumed(&self, error: GateError) -> Answer {
         self.unsure(
             error,
             "the store or the gate did not answer while this call was started, so it is not known whether its token is \
@@ -72,7 +74,7 @@ impl Answers<'_> {
     }
 
     /// A run has been started, and nobody can say how it stands.
-    pub(super) async fn not_seen(&self, error: GateError) -> Reply {
+    pub(super) async fn not_seen(&self, error: GateError) -> Answer {
         self.unsure(
             error,
             "the store or the gate did not answer, so it is not known whether this call ran, or still runs; call again \
@@ -81,7 +83,7 @@ impl Answers<'_> {
         .await
     }
 
-    async fn unsure(&self, error: GateError, text: &str) -> Reply {
+    async fn unsure(&self, error: GateError, text: &str) -> Answer {
         // The gate takes no call wrongly and half: misuse is found before anything is done.
         if matches!(error, GateError::Misuse(_)) {
             return self.gate_error(error).await;
@@ -92,7 +94,7 @@ impl Answers<'_> {
     }
 
     /// The preview asked for more than the tool declares: a defect of the tool.
-    pub(super) async fn bad_level(&self, error: GateError) -> Reply {
+    pub(super) async fn bad_level(&self, error: GateError) -> Answer {
         match error {
             GateError::Misuse(what) => {
                 tracing::error!(tool = self.tool, "a plan has a level that it cannot have: {what}");
@@ -104,7 +106,7 @@ impl Answers<'_> {
     }
 
     /// There is no plan: nothing ran, whatever the preview met with.
-    pub(super) async fn not_planned(&self, error: ToolError) -> Reply {
+    pub(super) async fn not_planned(&self, error: ToolError) -> Answer {
         let (reason, what) = match error {
             ToolError::UnknownTool => return self.unknown_tool().await,
             ToolError::InvalidArguments(what) => (Reason::InvalidArguments, what),
@@ -121,7 +123,7 @@ impl Answers<'_> {
     }
 
     /// A tool's plan as the gate takes it, or why it cannot be one.
-    pub(super) async fn plan(&self, plan: Plan, hidden: &Hidden) -> Result<gate::Plan, Reply> {
+    pub(super) async fn plan(&self, plan: Plan, hidden: &Hidden) -> Result<gate::Plan, Answer> {
         /// What the gate counts for each warning beside its text.
         const WARNING: usize = 8;
         let settings = self.gate.settings();
@@ -167,7 +169,7 @@ impl Answers<'_> {
         })
     }
 
-    async fn bad_plan(&self, what: String) -> Reply {
+    async fn bad_plan(&self, what: String) -> Answer {
         tracing::error!(tool = self.tool, "a plan cannot be used: {what}");
         self.refuse(Reason::Refused, &format!("the preview failed and nothing was changed: {what}")).await
     }
@@ -178,42 +180,46 @@ impl Answers<'_> {
         plan: &gate::Plan,
         challenge: &Challenge,
         confirm_parameter: &str,
-    ) -> Reply {
+    ) -> Answer {
         let level = Level::ApprovalRequired.into();
         match self.gate.confirmation_required(self.tool, plan, challenge, level, confirm_parameter).await {
-            Ok(payload) => reply(Status::ConfirmationRequired, payload),
+            Ok(payload) => {
+                let reply = reply(Status::ConfirmationRequired, payload);
+                Answer::issued(reply, &challenge.approval_id, plan.needs)
+            }
             Err(error) => self.broken(&error),
         }
     }
 
     /// The stored outcome, byte for byte.
-    pub(super) fn replayed(&self, replayed: Replayed) -> Reply {
-        Reply {
-            status: status(replayed.outcome.status),
-            payload: replayed.outcome.payload,
-            replayed: true,
-            kept: true,
-            operation_id: Some(replayed.operation_id),
-        }
+    pub(super) fn replayed(&self, replayed: Replayed) -> Answer {
+        let operation_id = Some(replayed.operation_id.clone());
+        let reply = reply(status(replayed.outcome.status), replayed.outcome.payload);
+        let reply = Reply { replayed: true, operation_id, ..reply };
+        Answer::replayed(reply, replayed.operation_id, replayed.outcome.status)
     }
 
     /// What a run that was let through without a confirmation came to. What the tool refused, it has not begun: unless
     /// the host saw that it had.
-    pub(super) async fn unconfirmed(&self, ended: Result<Outcome, RunError>, cut_off: Effect) -> Reply {
+    pub(super) async fn unconfirmed(
+        &self,
+        ended: Result<Outcome, RunError>,
+        cut_off: Effect,
+    ) -> Result<(Reply, Ending), Answer> {
         if let Err(RunError { error, observed: Observed::Nothing | Observed::Unwatched }) = &ended {
             match error {
-                ToolError::UnknownTool => return self.unknown_tool().await,
-                ToolError::InvalidArguments(what) => return self.refuse(Reason::InvalidArguments, what).await,
-                ToolError::Refused(what) => return self.refuse(Reason::Refused, what).await,
-                ToolError::Unavailable(what) => return self.refuse(Reason::Unavailable, what).await,
+                ToolError::UnknownTool => return Err(self.unknown_tool().await),
+                ToolError::InvalidArguments(what) => return Err(self.refuse(Reason::InvalidArguments, what).await),
+                ToolError::Refused(what) => return Err(self.refuse(Reason::Refused, what).await),
+                ToolError::Unavailable(what) => return Err(self.refuse(Reason::Unavailable, what).await),
                 ToolError::Failed { .. }
                 | ToolError::Trapped(_)
                 | ToolError::Deadline(_)
                 | ToolError::OutputLimit(_) => {}
             }
         }
-        let outcome = self.outcome(ended, cut_off, None).await;
-        reply(status(outcome.status), outcome.payload)
+        let (outcome, ending) = self.outcome(ended, cut_off, None).await;
+        Ok((reply(status(outcome.status), outcome.payload), ending))
     }
 
     /// What a started run came to, as it is recorded and delivered. `cut_off`: what may have changed where the tool ended
@@ -223,10 +229,10 @@ impl Answers<'_> {
         ended: Result<Outcome, RunError>,
         cut_off: Effect,
         assurance: Option<Assurance>,
-    ) -> gate::Outcome {
+    ) -> (gate::Outcome, Ending) {
         let (failure, error, (effect, whose)) = match ended {
             Ok(outcome) => match self.succeeded(&outcome, assurance).await {
-                Ok(payload) => return gate::Outcome { status: OutcomeStatus::Ok, payload },
+                Ok(payload) => return (gate::Outcome { status: OutcomeStatus::Ok, payload }, Ending::Ok),
                 Err(what) => {
                     let whose = match cut_off {
                         Effect::None => "the host let it change nothing",
@@ -248,7 +254,7 @@ impl Answers<'_> {
                 self.plain_failure(failure, &error, effect, assurance)
             }
         };
-        gate::Outcome { status: OutcomeStatus::Failed, payload }
+        (gate::Outcome { status: OutcomeStatus::Failed, payload }, Ending::Failed(failure, effect))
     }
 
     /// The payload of a run that ended well, or what is wrong with what it returned.
@@ -283,15 +289,13 @@ impl Answers<'_> {
 
     /// The gate cannot even word a refusal: the host does, in the gate's shape. It may have to be said of a call that
     /// has been started, too, so it claims nothing.
-    pub(super) fn broken(&self, error: &GateError) -> Reply {
+    pub(super) fn broken(&self, error: &GateError) -> Answer {
         const ERROR: &str = "the gate failed: call again later with the same arguments and token, if you have one, and \
                              tell the operator if it stays so";
         tracing::error!(tool = self.tool, "the gate failed: {error}");
         let (tool, error) = (quoted(&self.named()), quoted(ERROR));
-        reply(
-            Status::Rejected,
-            format!(r#"{{"status":"rejected","tool":{tool},"error":{error},"reason":"unavailable"}}"#),
-        )
+        let payload = format!(r#"{{"status":"rejected","tool":{tool},"error":{error},"reason":"unavailable"}}"#);
+        Answer::refused(reply(Status::Rejected, payload), Reason::Unavailable, None)
     }
 
     /// The same for a run that failed.
@@ -344,7 +348,7 @@ fn cut(text: &str) -> String {
 
 /// A reply about something that was not a recorded run.
 pub(super) fn reply(status: Status, payload: String) -> Reply {
-    Reply { status, payload, replayed: false, kept: true, operation_id: None }
+    Reply { status, payload, replayed: false, kept: true, audited: true, operation_id: None }
 }
 
 /// How a run ended, as the wire says it.

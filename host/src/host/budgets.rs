@@ -1,8 +1,8 @@
 //! What a call costs of the operator's budgets: looked at before it is previewed, paid before it runs, given back where it is
 //! known not to have run. Whatever is in doubt stays counted.
 
-use super::Reply;
 use super::answer::Answers;
+use super::trail::Answer;
 use crate::canonical;
 use crate::gate::{Gate, Reason};
 use crate::policy::Budget;
@@ -42,7 +42,7 @@ pub(super) enum Broke {
 }
 
 impl Broke {
-    pub(super) async fn reply(self, answers: &Answers<'_>) -> Reply {
+    pub(super) async fn reply(self, answers: &Answers<'_>) -> Answer {
         match self {
             Self::Denied { what, again } => answers.denied(&what, again).await,
             Self::Unavailable(what) => {

@@ -3,6 +3,8 @@
 use super::in_force::{Applied, Policy};
 use super::listing::{self, Listing};
 use super::{Host, Inner, Tool};
+use crate::audit::Audit;
+use crate::audit::in_force::{InForce, Override};
 use crate::gate::{self, Gate, GateError};
 use crate::names::Names;
 use crate::native::{Native, NativeTool};
@@ -35,6 +37,7 @@ pub struct HostBuilder {
     confirm_parameter: String,
     /// Those of the host that this one takes the place of.
     runs: Option<TaskTracker>,
+    audit: Option<Audit>,
 }
 
 impl HostBuilder {
@@ -48,6 +51,7 @@ impl HostBuilder {
             policy: Policy::default(),
             confirm_parameter: CONFIRM_PARAMETER.to_owned(),
             runs: None,
+            audit: None,
         }
     }
 
@@ -108,6 +112,14 @@ impl HostBuilder {
         self
     }
 
+    /// Writes an audit. Without one nothing is recorded of what is called. A host that takes another's place is given that
+    /// one's, and says in it what is in force from then on.
+    #[must_use]
+    pub fn audit(mut self, audit: Audit) -> Self {
+        self.audit = Some(audit);
+        self
+    }
+
     /// Starts the host.
     ///
     /// # Errors
@@ -117,7 +129,8 @@ impl HostBuilder {
     /// that a plug-in may write, or that reaches a plug-in's file or compiled code. [`ErrorKind::Policy`]: a level that would
     /// lower, or for a tool that there is not, or a rule or a budget of that sort. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
-        let Self { gate, plugins, mut backends, natives, levels, policy: in_force, confirm_parameter, runs } = self;
+        let Self { gate, plugins, mut backends, natives, levels, policy: in_force, confirm_parameter, runs, audit } =
+            self;
         if !is_name(&confirm_parameter) {
             return Err(config(format!(
                 "confirm parameter \"{}\" is no name: {NAME_RULE}",
@@ -188,8 +201,31 @@ impl HostBuilder {
         in_force.check_tools(&listings)?;
         let runs = runs.unwrap_or_default();
         runs.close();
-        let inner = Inner { gate, confirm_parameter, model_version, tools, listings, plugins, runs };
+        if let Some(audit) = &audit {
+            audit.in_force(InForce { rules: in_force.written(), ..told(&model_version, &tools) });
+        }
+        let inner = Inner { gate, audit, confirm_parameter, model_version, tools, listings, plugins, runs };
         Ok(Host { inner: Arc::new(inner) })
+    }
+}
+
+/// What the audit is told at a start.
+fn told(model: &str, tools: &HashMap<String, Arc<Tool>>) -> InForce {
+    let tools: BTreeMap<&str, &Tool> = tools.iter().map(|(name, tool)| (name.as_str(), &**tool)).collect();
+    let mut revision = crate::digest::Digest::new("counterfoil tools in force 1");
+    for (name, tool) in &tools {
+        revision.field(name).field(&tool.revision);
+    }
+    let raised = tools.iter().filter_map(|(name, tool)| {
+        let level = tool.rules.operator?.name();
+        Some(Override { tool: (*name).to_owned(), declared: tool.rules.declared.name(), level })
+    });
+    InForce {
+        model: model.to_owned(),
+        tools: tools.len(),
+        revision: revision.finish(),
+        overrides: raised.collect(),
+        rules: Vec::new(),
     }
 }
 
@@ -285,6 +321,7 @@ impl Making<'_> {
             backend,
             declaration,
             rules,
+            level,
             standing,
             schema,
             checking: Arc::clone(checking),

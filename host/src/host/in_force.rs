@@ -47,6 +47,22 @@ impl Policy {
         }
     }
 
+    /// Rules and budgets as the audit is told them.
+    pub(super) fn written(&self) -> Vec<String> {
+        let budgets = self.budgets.iter().map(|budget| format!("budget: {budget}"));
+        #[cfg(feature = "rules")]
+        let rules = self.rules.iter().map(|rule| {
+            let then = match rule.then {
+                Then::Raise(level) => level.name(),
+                Then::Deny => "deny",
+            };
+            format!("{then}: {} when {}", rule.tools, rule.condition.text())
+        });
+        #[cfg(not(feature = "rules"))]
+        let rules = std::iter::empty();
+        rules.chain(budgets).collect()
+    }
+
     /// What needs no tools to be found wrong.
     pub(super) fn check(&self) -> Result<(), Error> {
         #[cfg(feature = "rules")]

@@ -4,6 +4,7 @@
 use super::answer::{self, Answers};
 use super::budgets::{Bill, Paid};
 use super::hidden::Hidden;
+use super::trail::{Answer, Begun, Trail, UNWRITTEN};
 use super::{Inner, Reply, Tool};
 use crate::gate::{self, Assurance, Call, GateError, Readiness, Reason, Token};
 use crate::permit::{self, Clearance, Consumed, Permit};
@@ -26,15 +27,18 @@ pub(super) const RECORD_WAITS: [Duration; 4] =
 pub(super) const GRACE: Duration = Duration::from_secs(10);
 
 /// Runs a call that the gate has cleared, in the caller's own time: dropping this future ends it.
+#[expect(clippy::too_many_arguments, reason = "one call's whole state")]
 pub(super) async fn at_once(
     answers: &Answers<'_>,
+    trail: &mut Trail,
     tool: &Tool,
     owner: &str,
     clearance: Clearance,
     bill: Bill,
     hidden: &Hidden,
     progress: Option<Arc<dyn Progress>>,
-) -> Reply {
+) -> Answer {
+    trail.is_of(clearance.level());
     let power = tool.power(clearance.level());
     let prepared = match tool.backend.prepare(owner, clearance.tool(), power).await {
         Ok(prepared) => prepared,
@@ -54,6 +58,10 @@ pub(super) async fn at_once(
         }
     };
     let operation_id = permit.operation_id().to_owned();
+    let Some(begun) = trail.begins(&operation_id) else {
+        paid.give_back(answers.gate).await;
+        return answers.refuse(Reason::Unavailable, UNWRITTEN).await;
+    };
     let running = prepared.execute(permit, progress);
     let ended = if tool.backend.stoppable() {
         running.await
@@ -63,24 +71,30 @@ pub(super) async fn at_once(
             Err(RunError { error, observed: Observed::Unwatched })
         })
     };
-    let reply = answers.unconfirmed(hidden.ended(ended), cut_off(tool, power)).await;
-    Reply { operation_id: Some(operation_id), ..reply }
+    match answers.unconfirmed(hidden.ended(ended), cut_off(tool, power)).await {
+        Ok((reply, ending)) => {
+            let audited = begun.ended(&operation_id, ending, None, None);
+            Answer::told(Reply { audited, operation_id: Some(operation_id), ..reply })
+        }
+        Err(refused) => begun.instead(refused),
+    }
 }
 
 /// Prepares, consumes, runs and records in a task of the host's own, and waits for its reply.
 pub(super) async fn start(
     inner: &Arc<Inner>,
+    trail: &Trail,
     tool: Arc<Tool>,
     call: Call,
     token: Token,
     bill: Bill,
     progress: Option<Arc<dyn Progress>>,
-) -> Reply {
+) -> Answer {
     let (asker, answered) = oneshot::channel();
-    let run = Run { inner: Arc::clone(inner), tool, call: call.clone(), token: token.clone() };
+    let run = Run { inner: Arc::clone(inner), trail: trail.clone(), tool, call: call.clone(), token: token.clone() };
     inner.runs.spawn(async move { run.go(asker, bill, progress).await });
     match answered.await {
-        Ok(reply) => reply,
+        Ok(reply) => Answer::told(reply),
         // The task is gone without a word: only the gate knows how far it came.
         Err(_) => standing(inner, &call, &token).await,
     }
@@ -89,45 +103,60 @@ pub(super) async fn start(
 /// A run that carries a token.
 struct Run {
     inner: Arc<Inner>,
+    trail: Trail,
     tool: Arc<Tool>,
     call: Call,
     token: Token,
+}
+
+/// A run whose token is spent.
+struct Spent {
+    prepared: Box<dyn Prepared>,
+    permit: Permit,
+    assurance: Assurance,
+    power: Power,
+    begun: Begun,
 }
 
 impl Run {
     async fn go(self, asker: oneshot::Sender<Reply>, bill: Bill, progress: Option<Arc<dyn Progress>>) {
         let answers = Answers { gate: &self.inner.gate, tool: &self.call.tool };
         let power = self.tool.power(Level::ApprovalRequired);
-        let reply = match self.tool.backend.prepare(&self.call.owner, &self.call.tool, power).await {
+        let answer = match self.tool.backend.prepare(&self.call.owner, &self.call.tool, power).await {
             Err(error) => not_prepared(&answers, error).await,
             // Whoever asked has gone: nobody may be surprised by a run now. Nothing is spent, the token stays good.
             Ok(_) if asker.is_closed() => return,
-            // The slot may have been long in coming: consume decides everything anew.
-            Ok(prepared) => match bill.pay(&self.inner.gate).await {
-                Err(broke) => match self.inner.gate.check(&self.token, &self.call).await {
-                    // It may be this very call that was paid for, under the same token, by somebody else.
-                    Ok(Readiness::Replay(replayed)) => answers.replayed(replayed),
-                    Ok(Readiness::Reject(rejection)) => answers.rejected(rejection).await,
-                    Ok(Readiness::Ready) | Err(_) => broke.reply(&answers).await,
-                },
-                Ok(paid) => {
-                    let consumed =
-                        permit::consume(&self.inner.gate, &self.token, &self.call, self.tool.deadline(), GRACE).await;
-                    match consumed {
-                        Ok(Consumed::Run { permit, assurance }) => {
-                            return self.spent(&answers, prepared, permit, assurance, power, asker, progress).await;
+            Ok(prepared) => match self.trail.spends().await {
+                None => answers.refuse(Reason::Unavailable, UNWRITTEN).await,
+                Some(begun) if asker.is_closed() => return begun.calls_off(),
+                // The slot may have been long in coming: consume decides everything anew.
+                Some(begun) => match bill.pay(&self.inner.gate).await {
+                    Err(broke) => begun.instead(match self.inner.gate.check(&self.token, &self.call).await {
+                        // It may be this very call that was paid for, under the same token, by somebody else.
+                        Ok(Readiness::Replay(replayed)) => answers.replayed(replayed),
+                        Ok(Readiness::Reject(rejection)) => answers.rejected(rejection).await,
+                        Ok(Readiness::Ready) | Err(_) => broke.reply(&answers).await,
+                    }),
+                    Ok(paid) => {
+                        let limit = self.tool.deadline();
+                        match permit::consume(&self.inner.gate, &self.token, &self.call, limit, GRACE).await {
+                            Ok(Consumed::Run { permit, assurance }) => {
+                                let run = Spent { prepared, permit, assurance, power, begun };
+                                return self.spent(&answers, run, asker, progress).await;
+                            }
+                            other => begun.instead(self.not_run(&answers, other, paid).await),
                         }
-                        other => self.not_run(&answers, other, paid).await,
                     }
-                }
+                },
             },
         };
+        let reply = self.trail.tell(&answers, answer).await;
         // Nobody listens any more: nothing ran, nothing is lost.
         let _ = asker.send(reply);
     }
 
     /// The call did not run, or nobody knows: what was paid for it is given back where it is known.
-    async fn not_run(&self, answers: &Answers<'_>, consumed: Result<Consumed, GateError>, paid: Paid) -> Reply {
+    async fn not_run(&self, answers: &Answers<'_>, consumed: Result<Consumed, GateError>, paid: Paid) -> Answer {
         let known = match &consumed {
             // The swap may have been made, or still be.
             Ok(Consumed::Reject(rejection)) => rejection.reason != Reason::Unavailable,
@@ -146,17 +175,14 @@ impl Run {
     }
 
     /// The token is spent: from here to the record nothing may return early.
-    #[expect(clippy::too_many_arguments, reason = "one run's whole state, used once")]
     async fn spent(
         &self,
         answers: &Answers<'_>,
-        prepared: Box<dyn Prepared>,
-        permit: Permit,
-        assurance: Assurance,
-        power: Power,
+        run: Spent,
         asker: oneshot::Sender<Reply>,
         progress: Option<Arc<dyn Progress>>,
     ) {
+        let Spent { prepared, permit, assurance, power, begun } = run;
         let operation_id = permit.operation_id().to_owned();
         let limit = permit.limit();
         let mut asker = Some(asker);
@@ -170,11 +196,12 @@ impl Run {
         } else {
             self.overdue(prepared.execute(permit, progress), limit, &operation_id, &mut asker).await
         };
-        let outcome = answers.outcome(hidden.ended(ended), cut_off(&self.tool, power), Some(assurance)).await;
-        let kept = self.record(&operation_id, &outcome).await;
+        let (outcome, ending) = answers.outcome(hidden.ended(ended), cut_off(&self.tool, power), Some(assurance)).await;
+        let kept = self.record(&begun, &operation_id, &outcome).await;
+        let audited = begun.ended(&operation_id, ending, Some(assurance), Some(kept));
         if let Some(asker) = asker {
             let reply = answer::reply(answer::status(outcome.status), outcome.payload);
-            let _ = asker.send(Reply { kept, operation_id: Some(operation_id), ..reply });
+            let _ = asker.send(Reply { kept, audited, operation_id: Some(operation_id), ..reply });
         }
     }
 
@@ -193,7 +220,9 @@ impl Run {
             return ended;
         }
         tracing::warn!(tool = self.call.tool, operation_id, "a run has had its time and cannot be stopped");
-        let reply = standing(&self.inner, &self.call, &self.token).await;
+        let answers = Answers { gate: &self.inner.gate, tool: &self.call.tool };
+        let answer = standing(&self.inner, &self.call, &self.token).await;
+        let reply = self.trail.tell(&answers, answer).await;
         if let Some(asker) = asker.take() {
             let _ = asker.send(Reply { operation_id: Some(operation_id.to_owned()), ..reply });
         }
@@ -201,7 +230,7 @@ impl Run {
     }
 
     /// Keeps an outcome, patiently; whether it is kept.
-    async fn record(&self, operation_id: &str, outcome: &gate::Outcome) -> bool {
+    async fn record(&self, begun: &Begun, operation_id: &str, outcome: &gate::Outcome) -> bool {
         let mut waits = RECORD_WAITS.iter();
         loop {
             let error = match self.inner.gate.record(&self.token, operation_id, outcome).await {
@@ -214,6 +243,7 @@ impl Run {
                             by = settlement.by,
                             "a run that was settled as \"{said}\" has come back: its own outcome replaces that"
                         );
+                        begun.was_settled(operation_id, &settlement);
                     }
                     return true;
                 }
@@ -231,7 +261,7 @@ impl Run {
 }
 
 /// What the gate says of a token whose run gives no answer.
-async fn standing(inner: &Inner, call: &Call, token: &str) -> Reply {
+async fn standing(inner: &Inner, call: &Call, token: &str) -> Answer {
     let answers = Answers { gate: &inner.gate, tool: &call.tool };
     match inner.gate.check(token, call).await {
         Ok(Readiness::Replay(replayed)) => answers.replayed(replayed),
@@ -242,7 +272,7 @@ async fn standing(inner: &Inner, call: &Call, token: &str) -> Reply {
 }
 
 /// Nothing of the tool has run, and no token is spent.
-async fn not_prepared(answers: &Answers<'_>, error: ToolError) -> Reply {
+async fn not_prepared(answers: &Answers<'_>, error: ToolError) -> Answer {
     let (reason, what) = match error {
         ToolError::UnknownTool => return answers.unknown_tool().await,
         ToolError::InvalidArguments(what) => (Reason::InvalidArguments, what),

@@ -48,11 +48,11 @@ impl Host {
         let answers = Answers { gate, tool };
         let request = match gate.read(arguments, &self.inner.confirm_parameter).await {
             Ok(request) => request,
-            Err(error) => return Err(answers.gate_error(error).await),
+            Err(error) => return Err(answers.gate_error(error).await.untold()),
         };
-        let Some(found) = self.inner.tools.get(tool) else { return Err(answers.unknown_tool().await) };
+        let Some(found) = self.inner.tools.get(tool) else { return Err(answers.unknown_tool().await.untold()) };
         if let Err(what) = found.fits(&request.arguments).await {
-            return Err(answers.refuse(Reason::InvalidArguments, &what).await);
+            return Err(answers.refuse(Reason::InvalidArguments, &what).await.untold());
         }
         let call = Call {
             owner: owner.as_str().to_owned(),
@@ -69,7 +69,7 @@ impl Host {
         let bill = found.budgets.bill(&call.owner, &call.arguments);
         let budgets = match found.budgets.left(&call.owner, gate).await {
             Ok(left) => left,
-            Err(error) => return Err(Broke::Unavailable(error).reply(&answers).await),
+            Err(error) => return Err(Broke::Unavailable(error).reply(&answers).await.untold()),
         };
         let paid = match bill {
             Ok(bill) => bill.look(gate).await,
@@ -85,7 +85,7 @@ impl Host {
                     (Ok(Clearing::Confirm), Ok(mildest)) => {
                         End::Confirm { always: matches!(mildest, Clearing::Confirm) }
                     }
-                    (Err(error), _) | (_, Err(error)) => return Err(answers.gate_error(error).await),
+                    (Err(error), _) | (_, Err(error)) => return Err(answers.gate_error(error).await.untold()),
                 }
             }
         };

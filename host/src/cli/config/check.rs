@@ -1,6 +1,7 @@
 //! `config check`: everything is loaded as `serve` would load it, and told in sections. A section says one thing, to people
 //! and to programs; a new one is a file and a line of the list.
 
+mod audit;
 mod grants;
 mod lock;
 mod place;
@@ -30,6 +31,7 @@ struct Section {
 /// In the order in which they are shown.
 const SECTIONS: &[Section] = &[
     Section { key: "configuration", print: place::print, json: place::json },
+    Section { key: "audit", print: audit::print, json: audit::json },
     Section { key: "tools", print: tools::print, json: tools::json },
     Section { key: "grants", print: grants::print, json: grants::json },
     Section { key: "policy", print: rules::print, json: rules::json },

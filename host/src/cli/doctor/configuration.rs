@@ -145,7 +145,7 @@ pub(super) async fn plugins(report: &mut Report, config: &Config, cache: &Path) 
     }
     // The next one needs the room.
     drop(sandbox);
-    let whole = Config { store: StoreConfig::Memory, cache: Some(cache.to_owned()), ..config.clone() };
+    let whole = Config { store: StoreConfig::Memory, audit: None, cache: Some(cache.to_owned()), ..config.clone() };
     match open::open(&whole).await {
         Ok(host) => {
             let confirmed = host.tools().iter().filter(|tool| tool.level == crate::Level::ApprovalRequired).count();

@@ -12,7 +12,7 @@ async fn after_a_fault_in_consume_nobody_says_that_no_token_was_spent() {
     let answers = Answers { gate, tool: "delete" };
     let lost = gate.refuse(Reason::Unavailable, "the store did not answer").await.unwrap();
     for error in [GateError::Fault("it trapped".into()), GateError::Rejected(lost)] {
-        let reply = answers.not_consumed(error).await;
+        let reply = answers.not_consumed(error).await.untold();
         is_rejected(&reply, "unavailable", None);
         assert!(reply.payload.contains("not known whether its token is spent; nothing ran"), "{}", reply.payload);
         assert!(!reply.payload.contains("no token was spent"), "{}", reply.payload);
@@ -32,7 +32,7 @@ async fn what_the_host_writes_itself_has_the_gates_keys_in_the_gates_order() {
         let value: serde_json::Value = serde_json::from_str(&own).unwrap();
         assert_eq!((&value["error"], &value["tool"]), (&"a\n\"b\"".into(), &"odd \"name\"".into()));
     }
-    let own = answers.broken(&GateError::Fault("it trapped".into()));
+    let own = answers.broken(&GateError::Fault("it trapped".into())).untold();
     is_rejected(&own, "unavailable", None);
     let refusal = gate.refuse(Reason::Unavailable, "x").await.unwrap();
     same_keys(&own.payload, &gate.rejected("odd", &refusal).await.unwrap());

@@ -260,6 +260,9 @@ fn result(reply: Reply) -> CallToolResult {
     if !reply.kept {
         meta.insert("counterfoil/kept".into(), Value::Bool(false));
     }
+    if !reply.audited {
+        meta.insert("counterfoil/audited".into(), Value::Bool(false));
+    }
     if let Some(operation_id) = reply.operation_id {
         meta.insert("counterfoil/operation_id".into(), Value::String(operation_id));
     }

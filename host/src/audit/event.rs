@@ -1,0 +1,318 @@
+//! What there is to tell, and how a row is laid out. Knows no file and no clock.
+//!
+//! A row holds no text of a tool's or a caller's but names, which are bounded; of arguments it holds a digest. So neither a
+//! token nor a secret can come into one, whatever was sent.
+
+use super::words;
+use crate::Level;
+use crate::gate::{Assurance, Detail, Failure, OutcomeStatus, Reason};
+use crate::tool::Effect;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// Longest name that is repeated whole, in characters: no tool and no plug-in has a longer one.
+const LONGEST_NAME: usize = 64;
+
+/// The call that a row is about.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Subject {
+    pub(crate) owner: String,
+    pub(crate) tool: String,
+    /// The level at which it ran; before that is decided, the most that it can need. None: there is no such tool.
+    pub(crate) level: Option<Level>,
+    /// None: there is no such tool.
+    pub(crate) revision: Option<String>,
+    /// Digest of the canonical arguments, of the masked ones where the schema marks secrets. None: they could not be read, or
+    /// no schema says what in them is secret.
+    pub(crate) arguments: Option<String>,
+    pub(crate) approval_id: Option<String>,
+}
+
+/// How a started run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Ok,
+    Failed(Failure, Effect),
+}
+
+/// Everything that is told. Whoever adds a case says here which row it makes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event<'a> {
+    /// A confirmation was issued.
+    ChallengeIssued { assurance: Assurance, took: Duration },
+    /// Nothing ran on the strength of this call. `started`: a run had been begun for it.
+    Refused { reason: Reason, detail: Option<Detail>, started: Option<u64>, took: Duration },
+    /// A run is about to begin: with a token, before that is spent.
+    Started { operation_id: Option<&'a str>, assurance: Option<Assurance> },
+    /// It is over. `kept`: whether its outcome could be stored, where one has to be.
+    Ended {
+        started: u64,
+        operation_id: &'a str,
+        ending: Ending,
+        assurance: Option<Assurance>,
+        kept: Option<bool>,
+        took: Duration,
+    },
+    /// Its caller went away, and with that it was stopped: nothing was spent for it.
+    Cancelled { started: u64, operation_id: Option<&'a str>, took: Duration },
+    /// A stored outcome was delivered again.
+    Replayed { operation_id: &'a str, status: OutcomeStatus, started: Option<u64>, took: Duration },
+    /// A run came back that the operator had settled: its own outcome replaces that.
+    SettlementReplaced { started: u64, operation_id: &'a str, happened: bool, by: &'a str },
+    /// The operator is about to settle a lost run.
+    Settling { happened: bool, by: &'a str },
+    /// It is settled.
+    Resolved { started: u64, happened: bool, by: &'a str },
+    /// It could not be settled, and nothing was changed.
+    NotResolved { started: u64, by: &'a str },
+    /// The command that keeps checkpoints fails, or works again.
+    CheckpointCommand { works: bool },
+}
+
+impl Event<'_> {
+    /// Whether a caller can bring this about as often as it likes while nothing runs.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self, Self::Refused { started: None, .. } | Self::Replayed { started: None, .. })
+    }
+
+    pub(super) fn row<'a>(&'a self, subject: Option<&'a Subject>) -> Row<'a> {
+        let row = subject.map(Row::about).unwrap_or_default();
+        match *self {
+            Self::ChallengeIssued { assurance, took } => Row {
+                event: "challenge_issued",
+                assurance: Some(words::assurance(assurance)),
+                duration_ms: Some(millis(took)),
+                ..row
+            },
+            Self::Refused { reason, detail, started, took } => Row {
+                event: "refused",
+                reason: Some(words::reason(reason)),
+                detail: detail.map(words::detail),
+                started,
+                duration_ms: Some(millis(took)),
+                ..row
+            },
+            Self::Started { operation_id, assurance } => {
+                Row { event: "started", operation_id, assurance: assurance.map(words::assurance), ..row }
+            }
+            Self::Ended { started, operation_id, ending, assurance, kept, took } => {
+                let (outcome, effect) = match ending {
+                    Ending::Ok => ("ok", None),
+                    Ending::Failed(failure, effect) => (words::failure(failure), Some(words::effect(effect))),
+                };
+                Row {
+                    event: "ended",
+                    operation_id: Some(operation_id),
+                    started: Some(started),
+                    outcome: Some(outcome),
+                    effect,
+                    assurance: assurance.map(words::assurance),
+                    kept,
+                    duration_ms: Some(millis(took)),
+                    ..row
+                }
+            }
+            Self::Cancelled { started, operation_id, took } => {
+                Row { event: "cancelled", operation_id, started: Some(started), duration_ms: Some(millis(took)), ..row }
+            }
+            Self::Replayed { operation_id, status, started, took } => Row {
+                event: "replayed",
+                operation_id: Some(operation_id),
+                status: Some(words::status(status)),
+                started,
+                duration_ms: Some(millis(took)),
+                ..row
+            },
+            Self::SettlementReplaced { started, operation_id, happened, by } => Row {
+                event: "settlement_replaced",
+                operation_id: Some(operation_id),
+                started: Some(started),
+                settled: Some(words::settled(happened)),
+                by: Some(bounded(by)),
+                ..row
+            },
+            Self::Settling { happened, by } => {
+                Row { event: "settling", settled: Some(words::settled(happened)), by: Some(bounded(by)), ..row }
+            }
+            Self::Resolved { started, happened, by } => Row {
+                event: "resolved",
+                started: Some(started),
+                settled: Some(words::settled(happened)),
+                by: Some(bounded(by)),
+                ..row
+            },
+            Self::NotResolved { started, by } => {
+                Row { event: "not_resolved", started: Some(started), by: Some(bounded(by)), ..row }
+            }
+            Self::CheckpointCommand { works } => {
+                Row { event: if works { "checkpoint_restored" } else { "checkpoint_failed" }, ..row }
+            }
+        }
+    }
+}
+
+/// Where the file goes on that another one ended.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Previous {
+    pub(super) file: String,
+    pub(super) seq: u64,
+    pub(super) head: String,
+}
+
+/// One row. The order of the fields is the order in the line; what there is not is left out.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Row<'a> {
+    pub(super) seq: u64,
+    pub(super) time: String,
+    pub(super) event: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) owner: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) level: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) revision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) arguments: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) approval_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) operation_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) assurance: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) started: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) detail: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) status: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) outcome: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) effect: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kept: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) settled: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) duration_ms: Option<f64>,
+    /// `opened`: the format of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) format: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) file: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) program: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) process: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) previous: Option<&'a Previous>,
+    /// `in_force`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cause: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tools: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) part: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parts: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) overrides: Option<&'a [super::in_force::Override]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rules: Option<&'a [String]>,
+    /// How many rows were left out since the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) left_out: Option<u64>,
+    pub(super) prev: &'a str,
+}
+
+impl<'a> Row<'a> {
+    fn about(subject: &'a Subject) -> Self {
+        Self {
+            owner: Some(Cow::Borrowed(&subject.owner)),
+            tool: Some(bounded(&subject.tool)),
+            level: subject.level.map(Level::name),
+            revision: subject.revision.as_deref(),
+            arguments: subject.arguments.as_deref(),
+            approval_id: subject.approval_id.as_deref(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Every field that a row can have, in the order of a line, and what it says: `docs/audit.md` is held to these.
+pub const FIELDS: [(&str, &str); 35] = [
+    ("seq", "number of the row: 1 for the first of a process, one more for each; it goes on over a rotation"),
+    ("time", "when it was written: RFC 3339 with milliseconds, UTC"),
+    ("event", "what happened: the table above"),
+    ("owner", "who called"),
+    ("tool", "the name that was called; one that is longer than any tool's is cut, and says so"),
+    ("level", "at which it ran; before that is decided, the most that it can need; not there for an unknown tool"),
+    ("revision", "digest of what would run and under which rules; in `in_force` of all tools together"),
+    ("arguments", "SHA-256 of the canonical arguments, of the masked ones where the schema marks secrets"),
+    ("approval_id", "the confirmation"),
+    ("operation_id", "the run"),
+    ("assurance", "what the confirmation proves"),
+    ("started", "`seq` of the row with which this run, or this settling, began"),
+    ("reason", "why it was refused: a reason of the wire"),
+    ("detail", "what more is known of it: a detail of the wire"),
+    ("status", "`ok` or `failed`: what was delivered again"),
+    ("outcome", "`ok`, `tool_error`, `trapped`, `deadline` or `output_limit`: how the run ended"),
+    ("effect", "of a run that failed: `none`, `partial` or `unknown`"),
+    ("kept", "whether the outcome of a confirmed run could be stored"),
+    ("settled", "`happened` or `did_not`: what the operator said of a lost run"),
+    ("by", "who settled it"),
+    ("duration_ms", "milliseconds: of a run from its `started`, of anything else from when the call came"),
+    ("format", "`counterfoil-audit 1`"),
+    ("file", "the name of this file"),
+    ("program", "version of the program or library that wrote it"),
+    ("process", "number of the process that wrote it"),
+    ("previous", "after a rotation: `file`, last `seq` and `head` of the file before"),
+    ("cause", "`start`, `reload` or `rotation`"),
+    ("since", "since when it is in force"),
+    ("model", "version of the risk model"),
+    ("tools", "how many tools there are"),
+    ("part", "which of `parts` rows this is, where one line would be too long"),
+    ("parts", "how many rows it takes"),
+    ("overrides", "what the operator raised: `tool`, `declared` and `level`"),
+    ("rules", "the operator's rules, as written; a long one is cut, with its digest"),
+    ("left_out", "how many refusals and replays were not written since the row before, because too many came at once"),
+];
+
+/// The last field, in every row.
+pub const PREV: (&str, &str) = ("prev", "SHA-256 of the line before, without its end of line; 64 zeros in the first");
+
+fn millis(took: Duration) -> f64 {
+    // Whole microseconds: as exact as anybody can use, and short in print.
+    u32::try_from(took.as_micros()).map_or_else(|_| took.as_secs_f64().round() * 1e3, |micros| f64::from(micros) / 1e3)
+}
+
+/// A name as it may be repeated: what is longer than any name is cut, visibly, and a token is in none.
+pub(crate) fn bounded(name: &str) -> Cow<'_, str> {
+    let masked = crate::text::mask(name);
+    let name = match &masked {
+        Cow::Borrowed(name) => *name,
+        Cow::Owned(name) => return Cow::Owned(shortened(name).into_owned()),
+    };
+    shortened(name)
+}
+
+fn shortened(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(LONGEST_NAME) {
+        None => Cow::Borrowed(name),
+        Some((end, _)) => {
+            let start = name.get(..end).unwrap_or_default();
+            Cow::Owned(format!("{start}… ({} characters)", name.chars().count()))
+        }
+    }
+}

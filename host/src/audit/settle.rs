@@ -1,0 +1,63 @@
+//! The operator settles a lost run, and the audit shows it: asked for before, and how it came out behind. The one way to do
+//! it for whatever talks to people.
+
+use super::Audit;
+use super::event::{Event, Subject};
+use crate::gate::{Gate, GateError, Item};
+use crate::{Error, Level};
+
+/// Why a run was not settled.
+#[derive(Debug, thiserror::Error)]
+pub enum SettleError {
+    /// The audit cannot be written: nothing was changed.
+    #[error("{0}")]
+    Audit(Error),
+    /// The gate refused.
+    #[error("{0}")]
+    Gate(GateError),
+}
+
+impl From<GateError> for SettleError {
+    fn from(error: GateError) -> Self {
+        Self::Gate(error)
+    }
+}
+
+/// Says what became of the lost run of `approval_id`, in the name of `by`. Returns it as it is now. The row behind may fail:
+/// then the settlement stands, and a message in the log says so.
+///
+/// # Errors
+/// [`SettleError::Audit`]: nothing was changed. [`SettleError::Gate`]: as of [`Gate::resolve`].
+pub async fn resolve(
+    gate: &Gate,
+    audit: Option<&Audit>,
+    approval_id: &str,
+    by: &str,
+    happened: bool,
+) -> Result<Option<Item>, SettleError> {
+    let item = gate.show(approval_id).await?;
+    let (Some(audit), Some(item)) = (audit, &item) else {
+        gate.resolve(approval_id, by, happened).await?;
+        return Ok(gate.show(approval_id).await?);
+    };
+    let subject = Subject {
+        owner: item.owner.clone(),
+        tool: item.tool.clone(),
+        level: Some(Level::ApprovalRequired),
+        revision: Some(item.revision.clone()),
+        arguments: Some(crate::digest::sha256(item.arguments.as_bytes())),
+        approval_id: Some(item.approval_id.clone()),
+    };
+    let asked = audit.durable(Some(&subject), Event::Settling { happened, by }).await;
+    let started = asked.map_err(|e| SettleError::Audit(e.into()))?;
+    let done = gate.resolve(approval_id, by, happened).await;
+    let event = match &done {
+        Ok(()) => Event::Resolved { started, happened, by },
+        Err(_) => Event::NotResolved { started, by },
+    };
+    if let Err(error) = audit.durable(Some(&subject), event).await {
+        tracing::error!("{error}");
+    }
+    done?;
+    Ok(gate.show(approval_id).await?)
+}

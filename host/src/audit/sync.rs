@@ -1,0 +1,170 @@
+//! Brings rows to the disk, many at once, and gives the heads away. Nothing here waits on an async worker.
+
+use super::event::Event;
+use super::file::Stop;
+use super::{Audit, Head, Inner, State, Unwritten, command};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering::Release;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::spawn_blocking;
+
+/// How long rows that nobody waits for stay with the system before they are brought to the disk.
+const SOON: Duration = Duration::from_millis(200);
+
+impl Audit {
+    /// Waits until the row `seq` is on the disk and its head written down.
+    pub(super) async fn sync_to(&self, seq: u64) -> Result<(), Unwritten> {
+        {
+            let _turn = self.inner.turn.lock().await;
+            {
+                let state = self.inner.state();
+                if state.synced >= seq {
+                    return Ok(());
+                }
+                if let Some(why) = &state.broken {
+                    return Err(Unwritten(why.clone()));
+                }
+            }
+            let inner = Arc::clone(&self.inner);
+            spawn_blocking(move || inner.sync()).await.map_err(|e| Unwritten(e.to_string()))??;
+        }
+        self.announce();
+        Ok(())
+    }
+
+    /// Brings what is written to the disk within a moment, without anybody waiting for it.
+    pub(super) fn sync_soon(&self) {
+        // Without a runtime the last clone to be dropped does it.
+        let Ok(runtime) = Handle::try_current() else { return };
+        if self.inner.soon.swap(true, AcqRel) {
+            return;
+        }
+        let inner = Arc::downgrade(&self.inner);
+        runtime.spawn(async move {
+            tokio::time::sleep(SOON).await;
+            let Some(inner) = inner.upgrade() else { return };
+            inner.soon.store(false, Release);
+            let latest = inner.state().last();
+            if let Err(error) = (Self { inner }).sync_to(latest).await {
+                tracing::error!("{error}");
+            }
+        });
+    }
+
+    /// Gives the latest head to the command, and goes on as long as there are newer ones.
+    fn announce(&self) {
+        {
+            let mut state = self.inner.state();
+            if self.inner.options.command.is_none() || state.telling || !state.has_news() {
+                return;
+            }
+            state.telling = true;
+        }
+        let weak = Arc::downgrade(&self.inner);
+        tokio::spawn(async move {
+            loop {
+                let Some(inner) = weak.upgrade() else { return };
+                inner.tell().await;
+                drop(inner);
+                tokio::time::sleep(command::PAUSE).await;
+                let Some(inner) = weak.upgrade() else { return };
+                let mut state = inner.state();
+                if !state.has_news() {
+                    state.telling = false;
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Gives the last head to the command now, where it has not had it.
+    pub(super) async fn tell_command(&self) {
+        self.inner.tell().await;
+    }
+}
+
+impl Inner {
+    /// Brings every row to the disk and writes the heads down. Blocks; one at a time.
+    pub(super) fn sync(&self) -> Result<(), Unwritten> {
+        let (mut all, last) = {
+            let state = self.state();
+            (state.closing.clone(), state.current.as_ref().map(super::Current::written))
+        };
+        all.extend(last);
+        for written in all {
+            let done = written.sync(self.time());
+            let mut state = self.state();
+            match done {
+                Ok(()) => {
+                    state.synced = state.synced.max(written.seq);
+                    state.uncovered = None;
+                    state.head = Some(Head::new(&written.name, written.seq, &written.head, self.time()));
+                    state.closing.retain(|closing| closing.name != written.name);
+                    if let Some(current) = state.current.as_mut().filter(|current| current.name == written.name) {
+                        current.settled = true;
+                    }
+                }
+                Err(Stop::Now(e)) => {
+                    let why = format!("its checkpoint cannot be written: {e}");
+                    state.uncovered = Some(why.clone());
+                    return Err(Unwritten(why));
+                }
+                Err(stop) => return Err(state.stopped(stop)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the last head to the command, where there is one that has not had it. Whether the command works is a row as
+    /// soon as that changes.
+    async fn tell(self: &Arc<Self>) {
+        let Some(command) = self.options.command.clone() else { return };
+        let _turn = self.giving.lock().await;
+        let head = {
+            let state = self.state();
+            state.head.clone().filter(|_| state.has_news())
+        };
+        let Some(head) = head else { return };
+        let seq = head.seq;
+        let told = spawn_blocking(move || command.tell(&head, command::PATIENCE)).await;
+        let told = told.unwrap_or_else(|e| Err(e.to_string()));
+        let works = told.is_ok();
+        let changed = {
+            let mut state = self.state();
+            // One that could not be told is not told again: the next one says more.
+            state.told = state.told.max(seq);
+            let before = state.command_works.replace(works);
+            before.unwrap_or(true) != works
+        };
+        if let Err(what) = told {
+            tracing::error!("the head of the audit could not be given to the command: {what}");
+        }
+        if changed && let Err(error) = self.append(None, Event::CheckpointCommand { works }) {
+            tracing::error!("{error}");
+        }
+    }
+}
+
+impl State {
+    /// Whether the command has not had the last head.
+    fn has_news(&self) -> bool {
+        self.head.as_ref().is_some_and(|head| head.seq > self.told)
+    }
+}
+
+impl Drop for Inner {
+    /// What nobody flushed. It blocks for as long as the disk takes.
+    fn drop(&mut self) {
+        let left_out = self.tell_left_out();
+        let unsynced = {
+            let state = self.state();
+            state.broken.is_none() && (state.last() > state.synced || !state.closing.is_empty())
+        };
+        let synced = if unsynced { self.sync() } else { Ok(()) };
+        if let Err(error) = left_out.and(synced) {
+            tracing::error!("{error}");
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! Holds the files of a folder to their own chain and to the checkpoints. Changes nothing, and goes on behind whatever it
+//! finds, so that one fault is one finding.
+
+use super::checkpoint::{self, AUDIT, CHECKPOINT, Head};
+use super::file::{self, FORMAT};
+use super::line::{self, Row, no_hash};
+use super::lines::{self, Content, Lines};
+use crate::{Error, ErrorKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// How many findings of each kind are listed; the rest is counted.
+const MOST: usize = 1_000;
+/// How many runs without an end are remembered at once: far more than run at once.
+const MOST_OPEN: usize = 10_000;
+
+/// What is there that must not be, or is not there that must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The file cannot be read.
+    Unreadable(String),
+    /// Others may write it, and may have.
+    OpenToOthers,
+    /// A line is no row.
+    BadRow(&'static str),
+    /// The first row does not open this file.
+    NotOpened(&'static str),
+    /// The first row is of a file of another name.
+    OtherFile,
+    /// The number does not follow on that of the line before.
+    Sequence {
+        /// What should have been there.
+        expected: u64,
+        /// What is.
+        found: u64,
+    },
+    /// The hash is not that of the line before.
+    Chain,
+    /// The file goes on from another that ends differently.
+    Previous,
+    /// The checkpoint knows of later rows.
+    Cut {
+        /// The last row that the checkpoint knows of.
+        known: u64,
+        /// The last that is there.
+        last: u64,
+    },
+    /// The row that the checkpoint knows of is not there, or is another one.
+    Replaced {
+        /// Its number.
+        known: u64,
+    },
+    /// The checkpoint knows of a file that is not there.
+    Missing {
+        /// The last row that the checkpoint knows of.
+        known: u64,
+    },
+    /// There is no checkpoint for the file.
+    NoCheckpoint,
+    /// The checkpoint cannot be read.
+    BadCheckpoint(&'static str),
+}
+
+/// What is worth telling and no sign of tampering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// The last line has no end.
+    Torn,
+    /// The file is empty.
+    Empty,
+    /// A run, or a settling, that began and of which no end is recorded.
+    NoEnd {
+        /// The tool.
+        tool: String,
+        /// The confirmation, where there was one.
+        approval_id: Option<String>,
+    },
+    /// So many rows are behind the last checkpoint.
+    Uncovered(u64),
+    /// It was begun, and nothing of it came to the disk.
+    Begun,
+    /// The file before it is not in the folder.
+    PreviousElsewhere(String),
+    /// Not a file of the audit: it was not looked at.
+    Stranger,
+}
+
+/// One finding and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding<What> {
+    /// The file's name.
+    pub file: String,
+    /// The line, where it is about one.
+    pub line: Option<u64>,
+    /// What was found.
+    pub what: What,
+}
+
+/// A file that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Its name.
+    pub file: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// The times of the first and the last.
+    pub span: Option<(String, String)>,
+}
+
+/// Everything that was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// The files, oldest first.
+    pub files: Vec<Checked>,
+    /// Signs of damage or tampering.
+    pub faults: Vec<Finding<Fault>>,
+    /// What is no such sign.
+    pub remarks: Vec<Finding<Remark>>,
+    /// How many findings are not listed.
+    pub left_out: u64,
+}
+
+impl Findings {
+    /// Whether every file is what was written, as far as the checkpoints reach.
+    pub fn is_whole(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    fn fault(&mut self, file: &str, line: Option<u64>, what: Fault) {
+        match self.faults.len() < MOST {
+            true => self.faults.push(Finding { file: file.to_owned(), line, what }),
+            false => self.left_out += 1,
+        }
+    }
+
+    fn remark(&mut self, file: &str, line: Option<u64>, what: Remark) {
+        match self.remarks.len() < MOST {
+            true => self.remarks.push(Finding { file: file.to_owned(), line, what }),
+            false => self.left_out += 1,
+        }
+    }
+}
+
+/// Looks at every file of a folder. `places`: where the checkpoints are, as they were given to [`AuditOptions`](super::AuditOptions).
+///
+/// # Errors
+/// [`ErrorKind::Io`]: a folder cannot be listed.
+pub fn verify(dir: &Path, places: &[PathBuf]) -> Result<Findings, Error> {
+    let whole = real(dir);
+    let failed =
+        |what: &Path, e: io::Error| Error::new(ErrorKind::Io, format!("{} cannot be listed: {e}", what.display()));
+    let folders: Vec<PathBuf> = places.iter().map(|place| checkpoint::folder(place, &whole)).collect();
+    // The checkpoints before the files: each is made behind its file, so none that is listed may lack one.
+    let mut known: Vec<BTreeSet<String>> = Vec::with_capacity(folders.len());
+    for folder in &folders {
+        known.push(checkpointed(folder).map_err(|e| failed(folder, e))?);
+    }
+    let (names, others) = lines::names(&whole).map_err(|e| failed(dir, e))?;
+    let mut findings = Findings::default();
+    for name in &others {
+        findings.remark(name, None, Remark::Stranger);
+    }
+    let all: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    let mut before: Option<End> = None;
+    for name in &names {
+        if before.as_ref().is_some_and(|end| file::order(&end.name).0 != file::order(name).0)
+            && let Some(end) = before.take()
+        {
+            findings.unended(end);
+        }
+        let empty = whole.join(name).symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
+        let heads = heads(&mut findings, name, &folders, &known, empty);
+        before = Some(check(&mut findings, &whole, name, &heads, before.take(), &all));
+    }
+    if let Some(end) = before {
+        findings.unended(end);
+    }
+    let mut gone = BTreeSet::new();
+    for (folder, known) in folders.iter().zip(&known) {
+        for name in known.iter().filter(|name| !all.contains(name.as_str())) {
+            if !gone.insert(name.clone()) {
+                continue;
+            }
+            match checkpoint::read(folder, name) {
+                Ok(Some(Ok(head))) if head.seq == 0 => findings.remark(name, None, Remark::Begun),
+                Ok(Some(Ok(head))) => findings.fault(name, None, Fault::Missing { known: head.seq }),
+                Ok(Some(Err(what))) => findings.fault(name, None, Fault::BadCheckpoint(what)),
+                Ok(None) => {}
+                Err(e) => findings.fault(name, None, Fault::Unreadable(e.to_string())),
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// The folder by its real path, also where it is gone.
+pub(super) fn real(dir: &Path) -> PathBuf {
+    dir.canonicalize().unwrap_or_else(|_| match (dir.parent().map(Path::canonicalize), dir.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        _ => std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned()),
+    })
+}
+
+/// The audit files that have a checkpoint in a folder.
+fn checkpointed(folder: &Path) -> io::Result<BTreeSet<String>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(e) => return Err(e),
+    };
+    let mut names = BTreeSet::new();
+    for entry in entries {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        names.extend(name.strip_suffix(CHECKPOINT).map(|stem| format!("{stem}{AUDIT}")));
+    }
+    Ok(names)
+}
+
+/// What the checkpoints say of a file, read before the file itself: it can only have more rows then.
+fn heads(
+    findings: &mut Findings,
+    name: &str,
+    folders: &[PathBuf],
+    known: &[BTreeSet<String>],
+    empty: bool,
+) -> Vec<Head> {
+    let mut heads = Vec::new();
+    for (at, (folder, known)) in folders.iter().zip(known).enumerate() {
+        match checkpoint::read(folder, name) {
+            Ok(Some(Ok(head))) => heads.push(head),
+            Ok(Some(Err(what))) => findings.fault(name, None, Fault::BadCheckpoint(what)),
+            // A further place may have been named later: it has to know what came after its first.
+            Ok(None) if at > 0 && known.iter().all(|first| first.as_str() > name) => {}
+            // It is made a moment before its checkpoints.
+            Ok(None) if empty => {}
+            Ok(None) => findings.fault(name, None, Fault::NoCheckpoint),
+            Err(e) => findings.fault(name, None, Fault::Unreadable(e.to_string())),
+        }
+    }
+    heads
+}
+
+/// How a file ended, for the one behind it.
+struct End {
+    name: String,
+    seq: u64,
+    head: String,
+    /// Lines with which something began whose end is not there yet, by their number.
+    open: BTreeMap<u64, (String, u64, Remark)>,
+}
+
+impl Findings {
+    fn unended(&mut self, end: End) {
+        for (file, line, remark) in end.open.into_values() {
+            self.remark(&file, Some(line), remark);
+        }
+    }
+}
+
+fn check(
+    findings: &mut Findings,
+    dir: &Path,
+    name: &str,
+    heads: &[Head],
+    before: Option<End>,
+    all: &BTreeSet<&str>,
+) -> End {
+    let path = dir.join(name);
+    let mut end = End { name: name.to_owned(), seq: 0, head: no_hash(), open: BTreeMap::new() };
+    let mut checked = Checked { file: name.to_owned(), rows: 0, span: None };
+    let mut lines = match open(findings, name, &path) {
+        Ok(lines) => lines,
+        Err(e) => {
+            findings.fault(name, None, Fault::Unreadable(e.to_string()));
+            findings.files.push(checked);
+            return before.unwrap_or(end);
+        }
+    };
+    let mut before = before;
+    let mut seen = vec![false; heads.len()];
+    let mut torn = None;
+    loop {
+        let line = match lines.next() {
+            Ok(Some(line)) => line,
+            Ok(None) => break,
+            Err(e) => {
+                findings.fault(name, None, Fault::Unreadable(e.to_string()));
+                break;
+            }
+        };
+        let number = Some(line.number);
+        let bytes = match line.content {
+            Content::Whole(bytes) => bytes,
+            Content::Long => {
+                findings.fault(name, number, Fault::BadRow("it is longer than any row"));
+                continue;
+            }
+            Content::Torn => {
+                torn = number;
+                continue;
+            }
+        };
+        let row = match line::read(&bytes) {
+            Ok(row) => row,
+            Err(what) => {
+                findings.fault(name, number, Fault::BadRow(what));
+                end.head = line::hash(&bytes);
+                end.seq += 1;
+                continue;
+            }
+        };
+        checked.rows += 1;
+        let first = checked.span.as_ref().map_or_else(|| row.time.clone(), |(first, _)| first.clone());
+        checked.span = Some((first, row.time.clone()));
+        if line.number == 1 {
+            let previous = opening(findings, name, &row, before.take(), all);
+            (end.seq, end.open) = (previous.seq, previous.open);
+        } else if row.prev != end.head {
+            findings.fault(name, number, Fault::Chain);
+        }
+        if row.seq != end.seq + 1 {
+            findings.fault(name, number, Fault::Sequence { expected: end.seq + 1, found: row.seq });
+        }
+        (end.seq, end.head) = (row.seq, line::hash(&bytes));
+        for (head, seen) in heads.iter().zip(&mut seen) {
+            *seen |= head.seq == row.seq && head.head == end.head;
+        }
+        pair(&mut end.open, name, line.number, &row);
+    }
+    ended(findings, name, heads, &seen, &end, &checked, torn);
+    findings.files.push(checked);
+    end
+}
+
+fn open(findings: &mut Findings, name: &str, path: &Path) -> io::Result<Lines> {
+    let found = fs::symlink_metadata(path)?;
+    if found.is_file() && found.mode() & 0o022 != 0 {
+        findings.fault(name, None, Fault::OpenToOthers);
+    }
+    Lines::open(path)
+}
+
+/// What the first row has to be. Returns where the file goes on from.
+fn opening(findings: &mut Findings, name: &str, row: &Row, before: Option<End>, all: &BTreeSet<&str>) -> End {
+    let none = End { name: String::new(), seq: 0, head: no_hash(), open: BTreeMap::new() };
+    if row.event != "opened" {
+        findings.fault(name, Some(1), Fault::NotOpened("its first row opens no file"));
+        return before.unwrap_or(none);
+    }
+    if row.text("format") != Some(FORMAT) {
+        findings.fault(name, Some(1), Fault::NotOpened("it has a form that this version does not know"));
+    }
+    if row.prev != no_hash() {
+        findings.fault(name, Some(1), Fault::Chain);
+    }
+    if row.text("file") != Some(name) {
+        findings.fault(name, Some(1), Fault::OtherFile);
+    }
+    let Some(previous) = row.fields.get("previous") else { return none };
+    let text = |field: &str| previous.get(field).and_then(serde_json::Value::as_str).unwrap_or_default();
+    let (other, head) = (text("file"), text("head"));
+    let seq = previous.get("seq").and_then(serde_json::Value::as_u64).unwrap_or_default();
+    match before {
+        Some(before) if before.name == other => {
+            if before.seq != seq || before.head != head {
+                findings.fault(name, Some(1), Fault::Previous);
+            }
+            End { seq, ..before }
+        }
+        before => {
+            if !all.contains(other) {
+                findings.remark(name, Some(1), Remark::PreviousElsewhere(other.chars().take(64).collect()));
+            } else if before.is_none() {
+                findings.fault(name, Some(1), Fault::Previous);
+            }
+            End { seq, ..none }
+        }
+    }
+}
+
+/// Keeps what has begun until it ends.
+fn pair(open: &mut BTreeMap<u64, (String, u64, Remark)>, file: &str, line: u64, row: &Row) {
+    if let Some(started) = row.count("started") {
+        open.remove(&started);
+    }
+    if matches!(row.event.as_str(), "started" | "settling") && open.len() < MOST_OPEN {
+        let short = |field: &str| row.text(field).map(|text| text.chars().take(128).collect::<String>());
+        let remark = Remark::NoEnd { tool: short("tool").unwrap_or_default(), approval_id: short("approval_id") };
+        open.insert(row.seq, (file.to_owned(), line, remark));
+    }
+}
+
+/// What can be said once the last line is read.
+fn ended(
+    findings: &mut Findings,
+    name: &str,
+    heads: &[Head],
+    seen: &[bool],
+    end: &End,
+    checked: &Checked,
+    torn: Option<u64>,
+) {
+    let mut covered = 0;
+    for (head, seen) in heads.iter().zip(seen) {
+        covered = covered.max(head.seq);
+        if head.seq == 0 || *seen {
+            continue;
+        }
+        let known = head.seq;
+        let fault = if end.seq < known { Fault::Cut { known, last: end.seq } } else { Fault::Replaced { known } };
+        findings.fault(name, None, fault);
+    }
+    if torn.is_some() {
+        findings.remark(name, torn, Remark::Torn);
+    } else if checked.rows == 0 {
+        findings.remark(name, None, Remark::Empty);
+    }
+    let behind = end.seq.saturating_sub(covered).min(checked.rows);
+    if behind > 0 && !heads.is_empty() {
+        findings.remark(name, None, Remark::Uncovered(behind));
+    }
+}

@@ -1,0 +1,96 @@
+//! `audit`: hold what was written to its chain and its checkpoints, or look through it. Nothing here writes.
+
+mod show;
+mod words;
+
+use super::print::{self, bold, inset, line};
+use super::{Usage, exit, log, open};
+use crate::audit::{Checked, Findings, verify};
+use crate::config::AuditConfig;
+use crate::text::escape;
+use serde_json::{Value, json};
+use std::path::Path;
+
+#[derive(clap::Subcommand)]
+pub(super) enum Verb {
+    /// Say whether every file is what was written, as far as its checkpoints reach
+    #[command(after_help = "\
+Holds each file to its own chain, and to the checkpoints of its head, which are kept elsewhere: a changed, removed,
+exchanged or inserted row, a cut tail, a file that is gone or was put in another's place. Changes nothing.
+
+Exit codes: 0 everything is what was written, 1 something is not, 2 the configuration is wrong.")]
+    Verify {
+        /// Print JSON for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show rows, the latest last
+    Show(show::Args),
+}
+
+pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8> {
+    log::start();
+    let config = open::load(config)?;
+    let Some(audit) = config.audit else { return Err(Usage("this configuration has no audit".into()).into()) };
+    // Files can be large, and reading them takes no part in anything else.
+    tokio::task::spawn_blocking(move || match verb {
+        Verb::Verify { json } => check(&audit, json),
+        Verb::Show(args) => show::run(&args, &audit),
+    })
+    .await?
+}
+
+fn check(audit: &AuditConfig, json_only: bool) -> anyhow::Result<u8> {
+    let findings = verify(&audit.dir, &audit.checkpoints)?;
+    let code = if findings.is_whole() { exit::OK } else { exit::OTHER };
+    if json_only {
+        print::json(&serde_json::to_string_pretty(&as_json(&findings))?)?;
+        return Ok(code);
+    }
+    let dir = escape(&audit.dir.display().to_string()).into_owned();
+    let (files, rows) = (findings.files.len(), findings.files.iter().map(|file| file.rows).sum::<u64>());
+    for finding in &findings.remarks {
+        line(&format!("{}: {}", place(&finding.file, finding.line), words::remark(&finding.what).text))?;
+        line(&inset(&words::remark(&finding.what).advice))?;
+    }
+    for finding in &findings.faults {
+        let words = words::fault(&finding.what);
+        line(&format!("{}: {}", bold(&place(&finding.file, finding.line)), words.text))?;
+        line(&inset(&words.advice))?;
+    }
+    if findings.left_out > 0 {
+        line(&format!("and {} findings more of the same kinds", findings.left_out))?;
+    }
+    line(&match (files, findings.is_whole()) {
+        (0, true) => format!("{dir} has no file: no call that is not safe was ever recorded there"),
+        (_, true) => format!("{} {files} files with {rows} rows in {dir}", bold("whole:")),
+        (_, false) => format!(
+            "{} {} faults in {files} files with {rows} rows in {dir}: keep a copy of it and of the checkpoints before \
+             anything else",
+            bold("NOT WHOLE:"),
+            findings.faults.len()
+        ),
+    })?;
+    Ok(code)
+}
+
+fn place(file: &str, line: Option<u64>) -> String {
+    let file = escape(file);
+    line.map_or_else(|| file.to_string(), |line| format!("{file}:{line}"))
+}
+
+fn as_json(findings: &Findings) -> Value {
+    let finding = |file: &str, line: Option<u64>, words: words::Words| json!({ "file": file, "line": line, "kind": words.kind, "text": words.text, "advice": words.advice });
+    let file = |checked: &Checked| {
+        let (first, last) = checked.span.clone().unzip();
+        json!({ "file": checked.file, "rows": checked.rows, "first": first, "last": last })
+    };
+    json!({
+        "whole": findings.is_whole(),
+        "files": findings.files.iter().map(file).collect::<Vec<_>>(),
+        "faults": findings.faults.iter().map(|f| finding(&f.file, f.line, words::fault(&f.what))).collect::<Vec<_>>(),
+        "remarks":
+            findings.remarks.iter().map(|r| finding(&r.file, r.line, words::remark(&r.what))).collect::<Vec<_>>(),
+        "left_out": findings.left_out,
+    })
+}

@@ -1,0 +1,150 @@
+//! `audit show`: rows for people, one a line and escaped, or as they are written for programs.
+
+use super::super::print::{json, line, note};
+use super::super::{Usage, exit};
+use crate::Level;
+use crate::audit::line::Row;
+use crate::audit::{Filter, search};
+use crate::config::AuditConfig;
+use crate::text::escape;
+use serde_json::Value;
+use std::time::SystemTime;
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Shows what is written and verifies nothing: `counterfoil audit verify` does.
+
+Examples:
+  counterfoil audit show                               the latest hundred rows
+  counterfoil audit show --tool delete_file --since 2h
+  counterfoil audit show --approval apr_4k2j…          everything about one confirmation
+  counterfoil audit show --event refused --json        each row as it is written, one a line")]
+pub(in super::super) struct Args {
+    /// Only rows of this owner
+    #[arg(long, value_name = "OWNER")]
+    owner: Option<String>,
+    /// Only rows of this tool
+    #[arg(long, value_name = "TOOL")]
+    tool: Option<String>,
+    /// Only rows of this level or a higher one: a name or 1 to 3
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    level: Option<Level>,
+    /// Only rows of this event; may be given several times
+    #[arg(long = "event", value_name = "EVENT")]
+    events: Vec<String>,
+    /// Only rows since then: a time such as 2026-05-18T14:00:00Z, or how long ago, such as 2h
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    since: Option<SystemTime>,
+    /// Only rows before then
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    until: Option<SystemTime>,
+    /// Only rows of this confirmation
+    #[arg(long, value_name = "ID")]
+    approval: Option<String>,
+    /// So many rows at most, the latest
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    last: u32,
+    /// Print the rows as they are written, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    let named = |level: &Level| level.name() == text || level.number().to_string() == text;
+    Level::ALL.into_iter().find(named).ok_or_else(|| "no level: write safe, caution, review, approval_required".into())
+}
+
+fn when(text: &str) -> Result<SystemTime, String> {
+    let no_time = || "no time: write for instance 2026-05-18T14:00:00Z, 2026-05-18, 30m or 2h".to_owned();
+    if let Ok(ago) = humantime::parse_duration(text) {
+        return SystemTime::now().checked_sub(ago).ok_or_else(no_time);
+    }
+    let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    humantime::parse_rfc3339_weak(&whole).map_err(|_| no_time())
+}
+
+pub(super) fn run(args: &Args, audit: &AuditConfig) -> anyhow::Result<u8> {
+    if let (Some(since), Some(until)) = (args.since, args.until)
+        && since >= until
+    {
+        return Err(Usage("nothing is between --since and --until: --since comes first".into()).into());
+    }
+    let filter = Filter {
+        owner: args.owner.clone(),
+        tool: args.tool.clone(),
+        level: args.level,
+        events: args.events.clone(),
+        since: args.since,
+        until: args.until,
+        approval_id: args.approval.clone(),
+        last: usize::try_from(args.last).unwrap_or(usize::MAX),
+    };
+    let mut count = 0_u64;
+    let found = search(&audit.dir, &filter, |hit| {
+        count += 1;
+        if args.json {
+            return json(&hit.text);
+        }
+        line(&row(&hit.row))
+    })?;
+    if found.more > 0 {
+        note(&format!("{} older rows are not shown: --last shows more", found.more));
+    }
+    if found.unreadable > 0 {
+        note(&format!("{} lines or files cannot be read: counterfoil audit verify says why", found.unreadable));
+    }
+    if count == 0 {
+        note(&format!("no such row in {}", escape(&audit.dir.display().to_string())));
+    }
+    Ok(exit::OK)
+}
+
+/// A row in one line: when, what, about which tool, who, and what else it says.
+fn row(row: &Row) -> String {
+    /// Told in places of their own, or of use to programs only.
+    const PLACED: [&str; 9] = ["seq", "time", "event", "owner", "tool", "level", "prev", "revision", "arguments"];
+    let word = |field: &str| row.text(field).map(|text| escape(text).into_owned());
+    let mut parts = vec![escape(&row.time).into_owned(), format!("{:<17}", escape(&row.event))];
+    parts.extend(word("tool"));
+    parts.extend(word("level"));
+    parts.extend(word("owner"));
+    for (field, value) in row.fields.iter().filter(|(field, _)| !PLACED.contains(&field.as_str())) {
+        let value = match value {
+            Value::String(text) => escape(text).into_owned(),
+            other => escape(&other.to_string()).into_owned(),
+        };
+        parts.push(format!("{}={value}", escape(field)));
+    }
+    parts.join("  ")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_row_is_one_line_whatever_is_in_it() {
+        let zeros = "0".repeat(64);
+        let text = format!(
+            "{{\"seq\":1,\"time\":\"2026-05-18T14:33:20.001Z\",\"event\":\"refused\",\"owner\":\"os:a\\n\\u001b[2K\",\
+             \"tool\":\"x\u{202e}y\",\"reason\":\"expired\",\"k\\ney\":{{\"a\":\"\\r\"}},\"prev\":\"{zeros}\"}}"
+        );
+        let shown = row(&crate::audit::line::read(text.as_bytes()).unwrap());
+        assert!(!shown.chars().any(|c| c.is_control() || c == '\u{202e}'), "{shown}");
+        assert!(shown.starts_with("2026-05-18T14:33:20.001Z  refused            x\\u{202e}y  os:a"), "{shown}");
+        assert!(shown.contains("reason=expired") && !shown.contains(&zeros));
+    }
+
+    #[test]
+    fn times_are_dates_or_how_long_ago() {
+        for good in ["2026-05-18", "2026-05-18T14:00:00Z", "2026-05-18 14:00:00", "2h", "30m"] {
+            assert!(when(good).is_ok(), "{good}");
+        }
+        for bad in ["", "yesterday", "2026", "2026-13-01", "-2h"] {
+            assert!(when(bad).is_err(), "{bad}");
+        }
+        assert_eq!(level("2"), Ok(Level::Review));
+        assert!(level("4").is_err());
+    }
+}

@@ -1,0 +1,117 @@
+//! What each finding means and what to do about it. Exhaustive: whoever finds something new says it here.
+
+use crate::audit::{Fault, Remark};
+use crate::text::escape;
+
+/// A finding in words.
+pub(super) struct Words {
+    /// Its name, for programs.
+    pub(super) kind: &'static str,
+    pub(super) text: String,
+    pub(super) advice: String,
+}
+
+fn words(kind: &'static str, text: impl Into<String>, advice: impl Into<String>) -> Words {
+    Words { kind, text: text.into(), advice: advice.into() }
+}
+
+pub(super) fn fault(fault: &Fault) -> Words {
+    const CHANGED: &str =
+        "somebody changed the file, or its disk did: compare it with a copy, and ask who could write it";
+    match fault {
+        Fault::Unreadable(what) => words(
+            "unreadable",
+            format!("cannot be read: {}", escape(what)),
+            "read it as the user who wrote it; what is no file has no place here",
+        ),
+        Fault::OpenToOthers => words(
+            "open_to_others",
+            "can be written by others",
+            "`chmod go-w` it; what the checkpoints do not cover could be anybody's",
+        ),
+        Fault::BadRow(what) => words("bad_row", format!("no row: {what}"), CHANGED),
+        Fault::NotOpened(what) => words("not_opened", *what, CHANGED),
+        Fault::OtherFile => {
+            words("other_file", "its first row is that of a file of another name", "somebody renamed or copied it here")
+        }
+        Fault::Sequence { expected, found } => words(
+            "sequence",
+            format!("is row {found} where {expected} was to follow"),
+            "rows were removed, inserted or exchanged before it: compare with a copy",
+        ),
+        Fault::Chain => words(
+            "chain",
+            "does not carry the hash of the line before",
+            "the line before was changed, or lines were removed or inserted between: compare with a copy",
+        ),
+        Fault::Previous => words(
+            "previous",
+            "goes on from a file that does not end so",
+            "the end of the file before was changed or cut: compare with a copy",
+        ),
+        Fault::Cut { known, last } => words(
+            "cut",
+            format!("ends with row {last}, and row {known} had been written"),
+            "its tail was cut, or another file was put in its place: compare with a copy",
+        ),
+        Fault::Replaced { known } => words(
+            "replaced",
+            format!("row {known} is not the one whose hash the checkpoint has"),
+            "the file was written anew, or another put in its place: compare with a copy",
+        ),
+        Fault::Missing { known } => words(
+            "missing",
+            format!("is gone, and had {known} rows or more"),
+            "put it back; files that you keep elsewhere take their checkpoints with them",
+        ),
+        Fault::NoCheckpoint => words(
+            "no_checkpoint",
+            "has no checkpoint",
+            "the checkpoint was removed, or the file is none of this host's: nothing vouches for its end",
+        ),
+        Fault::BadCheckpoint(what) => words(
+            "bad_checkpoint",
+            format!("its checkpoint cannot be used: {what}"),
+            "the checkpoint was changed, or its disk failed: nothing vouches for the file's end",
+        ),
+    }
+}
+
+pub(super) fn remark(remark: &Remark) -> Words {
+    match remark {
+        Remark::Torn => words(
+            "torn",
+            "its last line has no end",
+            "a power cut or a full disk leaves this, and so does looking while a row is written; no checkpoint covers it",
+        ),
+        Remark::Empty => words("empty", "has no row", "its process ended, or the power, before the first was written"),
+        Remark::NoEnd { tool, approval_id } => words(
+            "no_end",
+            format!("{}: no end recorded", escape(tool)),
+            match approval_id {
+                Some(id) => format!(
+                    "it may be running still; else its process died: look at what it changed, then `counterfoil resolve` \
+                     ({})",
+                    escape(id)
+                ),
+                None => "it may be running still; else its process died: look at what it changed".to_owned(),
+            },
+        ),
+        Remark::Uncovered(rows) => words(
+            "uncovered",
+            format!("its last {rows} rows came after the last checkpoint"),
+            "its process is at work, or was killed: nothing vouches that these are all",
+        ),
+        Remark::Begun => words(
+            "begun",
+            "was begun, and no row of it is known to have come to the disk",
+            "a power cut at its very start leaves this",
+        ),
+        Remark::PreviousElsewhere(file) => words(
+            "previous_elsewhere",
+            format!("goes on from {}, which is not here", escape(file)),
+            "that is in order if you keep old files elsewhere, with their checkpoints",
+        ),
+        Remark::Stranger => words("stranger", "is no file of the audit", "it was not looked at"),
+    }
+}

@@ -1,0 +1,90 @@
+//! `[audit]`: what can be said, what is refused, and that no plug-in reaches it.
+
+use super::{files, rows, story};
+use counterfoil_tests::program::Folder;
+use std::fs;
+
+/// A configured folder whose configuration has these lines in front.
+fn with(lines: &str) -> Folder {
+    let folder = Folder::ready();
+    let rest = fs::read_to_string(folder.path("work/counterfoil.toml")).unwrap();
+    folder.write("work/counterfoil.toml", &format!("{lines}\n{rest}"));
+    folder
+}
+
+#[test]
+fn the_folder_a_second_place_and_a_command_are_used() {
+    let folder = with(
+        "[audit]\ndir = \"told\"\ncheckpoint = \"heads\"\ncheckpoint_command = [\"/bin/sh\", \"-c\", \"cat >> given\"]",
+    );
+    story(&folder);
+    let written = files(&folder, "work/told").len();
+    assert_eq!(written, 5);
+    let heads = fs::read_dir(folder.path("work/heads")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(fs::read_dir(heads).unwrap().count(), written);
+    let given = fs::read_to_string(folder.path("work/given")).unwrap();
+    for file in files(&folder, "work/told") {
+        assert!(given.contains(file.file_name().unwrap().to_str().unwrap()), "{given}");
+    }
+    assert!(!folder.path(super::DIR).exists());
+    folder.run(&["audit", "verify"]).gave(0, &["whole:"]);
+    folder.run(&["config", "check"]).gave(0, &["the audit is written to", "told", "heads", "/bin/sh"]);
+    folder.run(&["doctor"]).gave(0, &["told can be written"]);
+    // Whoever takes a file and the checkpoint in the state directory away is found out by the second place.
+    let gone = files(&folder, "work/told").remove(1);
+    let stem = gone.file_stem().unwrap().to_str().unwrap().to_owned();
+    fs::remove_file(&gone).unwrap();
+    let state = folder.path("home/.local/state/counterfoil/checkpoints");
+    let own = fs::read_dir(state).unwrap().next().unwrap().unwrap().path();
+    fs::remove_file(own.join(format!("{stem}.checkpoint"))).unwrap();
+    folder.run(&["audit", "verify"]).gave(1, &[&stem, "is gone"]);
+}
+
+#[test]
+fn what_would_check_nothing_or_is_written_wrong_is_refused_with_its_line() {
+    for (lines, words) in [
+        ("[audit]\nfolder = \"a\"", ["unknown key", "folder"]),
+        ("[audit]\ndir = \"nowhere/a\"", [":2:", "does not exist"]),
+        ("[audit]\ncheckpoint = \"\"", [":2:", "cannot be made"]),
+        ("[audit]\ndir = \"a\"\ncheckpoint = \"a\"", [":3:", "in one another"]),
+        ("[audit]\ndir = \"a\"\ncheckpoint = \".\"", [":3:", "in one another"]),
+        ("[audit]\nmax_file = 1000", [":2:", "64 KiB"]),
+        ("[audit]\ncheckpoint_command = []", [":2:", "no program"]),
+        ("[audit]\ncheckpoint_command = [\"logger\"]", [":2:", "whole path"]),
+        ("[audit]\ncheckpoint_command = \"/bin/sh\"", [":2:", "sequence"]),
+    ] {
+        with(lines).run(&["tools"]).gave(2, &words);
+    }
+    let folder = with("[audit]\ncheckpoint_command = [\"own.sh\"]");
+    folder.write("work/own.sh", "#!/bin/sh\ncat >> given\n");
+    let mode =
+        |mode: &str| std::process::Command::new("chmod").arg(mode).arg(folder.path("work/own.sh")).status().unwrap();
+    mode("0775");
+    folder.run(&["tools"]).gave(2, &["written by its group", "chmod go-w"]);
+    mode("0755");
+    folder.run(&["tools"]).gave(0, &[]);
+}
+
+#[test]
+fn no_plug_in_reaches_the_audit_its_checkpoints_or_the_command() {
+    for lines in [
+        "[audit]\ndir = \"workspace/told\"",
+        "[audit]\ndir = \"workspace\"",
+        "[audit]\ncheckpoint = \"workspace/heads\"",
+        "[audit]\ncheckpoint_command = [\"workspace/own.sh\"]",
+    ] {
+        let folder = with(lines);
+        folder.write("work/workspace/own.sh", "#!/bin/sh\n");
+        folder.run(&["tools"]).gave(2, &["this directory reaches"]);
+    }
+}
+
+#[test]
+fn a_folder_that_others_can_write_stops_the_start() {
+    let folder = with("[audit]\ndir = \"told\"");
+    fs::create_dir(folder.path("work/told")).unwrap();
+    assert!(std::process::Command::new("chmod").arg("0777").arg(folder.path("work/told")).status().unwrap().success());
+    folder.run(&["call", "list_directory", "{}"]).gave(1, &["can be written by other users"]);
+    folder.run(&["audit", "verify"]).gave(0, &[]);
+    assert!(rows(&folder, "work/told").is_empty());
+}

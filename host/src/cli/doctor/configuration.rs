@@ -96,6 +96,7 @@ pub(super) async fn plugins(report: &mut Report, config: &Config, cache: &Path) 
         options.dirs = part.options.dirs.clone();
         options.limits = part.options.limits.clone();
         options.declares = part.options.declares.clone();
+        options.fixed = part.options.fixed.clone();
         match config.variables(part) {
             Ok(values) if values.is_empty() => {}
             Ok(_) => report.ok(Part::PlugIn, format!("{}: each of its variables has a value", part.name)),

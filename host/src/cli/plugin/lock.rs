@@ -90,6 +90,8 @@ pub(super) async fn run(args: Args, given: Option<&Path>) -> anyhow::Result<u8> 
 async fn load(sandbox: &Arc<Sandbox>, part: &PluginConfig) -> anyhow::Result<Plugin> {
     let mut options = PluginOptions::new(&part.name);
     options.limits = part.options.limits.clone();
+    // What it says of its tools may depend on it.
+    options.fixed = part.options.fixed.clone();
     let (sandbox, source) = (Arc::clone(sandbox), part.source.clone());
     let load = async move { Plugin::load(&sandbox, &source, options).await };
     Ok(wait(format!("compiling plug-in {}{KEPT}", part.name), load).await??)

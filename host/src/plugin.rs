@@ -35,6 +35,7 @@ pub(crate) mod grants;
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "what sends requests is not there"))]
 pub(crate) mod http;
 mod instance;
+mod lanes;
 mod load;
 pub(crate) mod manifest;
 mod options;

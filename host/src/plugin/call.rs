@@ -33,7 +33,7 @@ pub(super) struct Ready {
     tool: String,
     own: String,
     power: Power,
-    _slot: Slot,
+    slot: Slot,
 }
 
 /// A call's turn among those of its plug-in, among those of other processes, and among all.
@@ -46,22 +46,27 @@ struct Slot {
 
 impl Inner {
     pub(super) async fn preview(
-        &self,
+        self: &Arc<Self>,
         owner: &str,
         tool: &str,
         arguments: &str,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
-        let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?;
-        let _slot = self.slot(owner, Power::ReadOnly).await?;
+        let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?.clone();
+        let slot = self.slot(owner, Power::ReadOnly).await?;
         let mut instance = self.instance(Power::ReadOnly).await?;
         instance.listen(progress);
         instance.store.data_mut().open(Reach::Reading);
-        let arguments = arguments.to_owned();
-        let Instance { store, plugin } = &mut instance;
-        let call = plugin.counterfoil_tool_tools().call_preview(store, own, &arguments);
-        let answer = timeout(self.limits.preview, call).await;
-        let secrets = self.secrets(own, &arguments);
+        let (arguments, limit) = (arguments.to_owned(), self.limits.preview);
+        // The slot goes with the guest, and is free when that has stopped.
+        let work = async move {
+            let Instance { store, plugin } = &mut instance;
+            let call = plugin.counterfoil_tool_tools().call_preview(store, &own, &arguments);
+            let answer = timeout(limit, call).await;
+            (answer, instance, own, arguments, slot)
+        };
+        let (answer, instance, own, arguments, _slot) = self.sandbox.lanes.run(work).await;
+        let secrets = self.secrets(&own, &arguments);
         instance.log(&self.volume, &self.given.env, secrets.as_ref(), &self.name, tool);
         let plan = match answer {
             Ok(Ok(Ok(plan))) => accept_plan(plan, self.limits.output),
@@ -76,7 +81,7 @@ impl Inner {
         let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?.clone();
         let slot = self.slot(owner, power).await?;
         let instance = self.instance(power).await?;
-        Ok(Ready { plugin: self, instance, tool: tool.to_owned(), own, power, _slot: slot })
+        Ok(Ready { plugin: self, instance, tool: tool.to_owned(), own, power, slot })
     }
 
     /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came, and have
@@ -121,7 +126,7 @@ impl Inner {
         self.schemas.get(own)?.without_secrets(arguments)
     }
 
-    async fn instance(&self, power: Power) -> Result<Instance, ToolError> {
+    async fn instance(self: &Arc<Self>, power: Power) -> Result<Instance, ToolError> {
         if let Some(moved) = self.given.dirs.iter().find(|granted| !granted.is_in_place()) {
             let (guest, host) = (&moved.grant.guest, moved.grant.host.display().to_string());
             let host = text::escape(&host);
@@ -132,8 +137,11 @@ impl Inner {
                 self.name
             )));
         }
-        let made = Instance::new(&self.pre, &self.limits, &self.given, power);
-        match timeout(self.limits.preview, made).await {
+        let plugin = Arc::clone(self);
+        let made = async move {
+            timeout(plugin.limits.preview, Instance::new(&plugin.pre, &plugin.limits, &plugin.given, power)).await
+        };
+        match self.sandbox.lanes.run(made).await {
             Ok(Ok(instance)) => Ok(instance),
             Ok(Err(error)) => Err(ToolError::Unavailable(format!(
                 "plug-in {} could not be started: {}",
@@ -151,11 +159,12 @@ impl Inner {
 #[async_trait]
 impl Prepared for Ready {
     async fn execute(
-        mut self: Box<Self>,
+        self: Box<Self>,
         permit: Permit,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Outcome, RunError> {
-        if permit.tool() != self.tool {
+        let Self { plugin, mut instance, tool, own, power, slot } = *self;
+        if permit.tool() != tool {
             let error = ToolError::Unavailable("the permit is for another tool".into());
             return Err(RunError { error, observed: Observed::Nothing });
         }
@@ -164,27 +173,31 @@ impl Prepared for Ready {
             level: permit.level().into(),
             precondition: permit.precondition().map(str::to_owned),
         };
-        let arguments = permit.arguments().to_owned();
-        self.instance.listen(progress);
-        self.instance.store.data_mut().open(match self.power {
+        let (arguments, limit) = (permit.arguments().to_owned(), permit.limit());
+        instance.listen(progress);
+        instance.store.data_mut().open(match power {
             Power::ReadOnly => Reach::Reading,
             Power::Granted => Reach::Granted,
         });
-        let Instance { store, plugin } = &mut self.instance;
-        let call = plugin.counterfoil_tool_tools().call_execute(store, &self.own, &arguments, &context);
-        let answer = timeout(permit.limit(), call).await;
-        let secrets = self.plugin.secrets(&self.own, &arguments);
-        let plugin = &self.plugin;
-        self.instance.log(&plugin.volume, &plugin.given.env, secrets.as_ref(), &plugin.name, &self.tool);
-        let state = self.instance.store.data();
+        // The slot goes with the guest, and is free when that has stopped.
+        let work = async move {
+            let Instance { store, plugin } = &mut instance;
+            let call = plugin.counterfoil_tool_tools().call_execute(store, &own, &arguments, &context);
+            let answer = timeout(limit, call).await;
+            (answer, instance, own, arguments, slot)
+        };
+        let (answer, instance, own, arguments, _slot) = plugin.sandbox.lanes.run(work).await;
+        let secrets = plugin.secrets(&own, &arguments);
+        instance.log(&plugin.volume, &plugin.given.env, secrets.as_ref(), &plugin.name, &tool);
+        let state = instance.store.data();
         match answer {
-            Ok(Ok(Ok(outcome))) => accept_outcome(outcome, self.plugin.limits.output),
+            Ok(Ok(Ok(outcome))) => accept_outcome(outcome, plugin.limits.output),
             Ok(Ok(Err(error))) => Err(error.into()),
             Ok(Err(error)) => Err(ended(&error, &state.usage)),
             // The permit's limit is what the start has left of it: nothing that anybody has set.
-            Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", self.plugin.limits.execute))),
+            Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", plugin.limits.execute))),
         }
-        .map_err(|error| RunError { error: masked_error(&self.plugin.given.env, error), observed: state.observed() })
+        .map_err(|error| RunError { error: masked_error(&plugin.given.env, error), observed: state.observed() })
     }
 }
 

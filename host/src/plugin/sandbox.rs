@@ -3,6 +3,7 @@
 
 use super::bindings::counterfoil::tool::progress;
 use super::instance::State;
+use super::lanes::Lanes;
 use super::watch;
 use crate::cache::CodeCache;
 use crate::{Error, ErrorKind};
@@ -54,6 +55,7 @@ pub struct Sandbox {
     others: Mutex<BTreeMap<u64, Arc<Machine>>>,
     pub(super) cache: CodeCache,
     pub(super) slots: Arc<Semaphore>,
+    pub(super) lanes: Lanes,
     #[cfg(feature = "http")]
     pub(super) network: Arc<super::http::Network>,
 }
@@ -88,6 +90,7 @@ impl Sandbox {
             others,
             cache: CodeCache::new(options.cache),
             slots,
+            lanes: Lanes::default(),
             #[cfg(feature = "http")]
             network: Arc::default(),
         }))

@@ -104,6 +104,11 @@ soak cases="100000": setup
     cargo build --locked -p counterfoil
     PROPTEST_CASES={{cases}} cargo test --locked --release {{tested}} -- model canonical
 
+# Mutations of configurations and of component files, against an oracle of the tests' own: many more than `just test` has
+mutations count="10000": setup fixtures
+    cargo build --locked -p counterfoil
+    COUNTERFOIL_MUTATIONS={{count}} cargo test --locked {{tested}} --test it mutations
+
 # Looks for inputs that break a rule, for so many seconds a target, with cargo-fuzz in target/tools: `just fuzz 60 arguments`
 fuzz seconds target="": setup
     #!/usr/bin/env bash

@@ -90,9 +90,28 @@ fn a_time_is_a_length_with_its_unit_within_its_range() {
     refused("[gate]\nttl = \"14s\"\n", 2, &["15 s to 1 h"]);
     refused("[gate]\nttl = \"61m\"\n", 2, &["15 s to 1 h"]);
     refused("[gate]\nreplay_window = \"0s\"\n", 2, &["zero"]);
-    refused("[gate]\ntombstone = \"10 years\"\n", 2, &["longer than a year"]);
+    refused("[gate]\ntombstone = \"400d\"\n", 2, &["longer than a year"]);
+    refused("[gate]\ntombstone = \"99999999999999999999w\"\n", 2, &["longer than a year"]);
+    // Slips that must not make another length of it.
+    for months in ["1M", "1month", "2 months", "1y", "10 years"] {
+        refused(&format!("[gate]\nttl = \"{months}\"\n"), 2, &["differ in length", "\"30d\"", "m for minutes"]);
+    }
+    for slip in
+        ["5 0m", "5 10s", "1.5h", "5", "m", "", " ", "5m5m", "30s 5m", "5m,", "+5m", "-5m", "5\u{a0}m", "5H", "5m 3"]
+    {
+        refused(&format!("[gate]\nttl = \"{slip}\"\n"), 2, &["no length of time", "\"5m\""]);
+    }
     refused("[gate]\nrecent_window = \"1500us\"\n", 2, &["millisecond"]);
-    for (ttl, seconds) in [("15s", 15), ("1h", 3600), ("1m 30s", 90)] {
+    let good = [
+        ("15s", 15),
+        ("1h", 3600),
+        ("1m 30s", 90),
+        ("1m30s", 90),
+        ("5 min", 300),
+        ("20000ms", 20),
+        ("0d 1 hour", 3600),
+    ];
+    for (ttl, seconds) in good {
         assert_eq!(accepted(&format!("[gate]\nttl = \"{ttl}\"\n")).gate.ttl, Some(Duration::from_secs(seconds)));
     }
 }
@@ -133,6 +152,7 @@ fn a_limit_is_above_zero() {
 fn a_size_is_a_number_or_has_a_binary_unit() {
     refused("[gate]\nmax_arguments = \"256 KB\"\n", 2, &["KiB"]);
     refused("[gate]\nmax_arguments = \"big\"\n", 2, &["no size"]);
+    refused("[gate]\nmax_arguments = \"64\\tKiB\"\n", 2, &["no size"]);
     refused("[gate]\nmax_arguments = \"4 GiB\"\n", 2, &["less than 4 GiB"]);
     refused("[gate]\nmax_arguments = \"99999999999999 GiB\"\n", 2, &["no size"]);
     for (size, bytes) in

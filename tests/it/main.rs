@@ -19,6 +19,7 @@ mod lock;
 mod lost;
 mod manifest;
 mod model;
+mod mutations;
 mod node;
 mod offers_plugin;
 mod pdf_plugin;

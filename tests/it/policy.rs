@@ -214,6 +214,10 @@ fn a_mistake_in_a_rule_or_a_budget_stops_the_start_with_its_line() {
             ["exact only in quotes", "at_most = 5.5"],
         ),
         (
+            "[[budgets]]\ntool = \"*\"\nsum = \"args.n\"\nat_most = \"99.9e5\"\nper = \"1h\"".into(),
+            ["exponent: write the number out", "at_most = \"99.9e5\""],
+        ),
+        (
             "[[budgets]]\ntool = \"*\"\nsum = \"args.n\"\nat_most = -5\nper = \"1h\"".into(),
             ["is negative", "at_most = -5"],
         ),

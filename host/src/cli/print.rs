@@ -79,7 +79,9 @@ impl<const N: usize> fmt::Display for Table<N> {
             }
         }
         for row in &self.rows {
-            let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+            // Repeated and not padded: a format's width ends at 65535, and a plug-in's text need not.
+            let pad = |cell: &str, width: usize| " ".repeat(width.saturating_sub(cell.chars().count()));
+            let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell}{}", pad(cell, width)));
             writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
         }
         Ok(())
@@ -89,6 +91,13 @@ impl<const N: usize> fmt::Display for Table<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_column_may_be_of_any_width() {
+        let mut table = Table::new(["A", "B"]);
+        table.row(["x".repeat(70_000), "y".into()]);
+        assert!(table.to_string().ends_with("xx  y\n"));
+    }
 
     #[test]
     fn columns_line_up_and_hide_nothing() {

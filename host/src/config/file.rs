@@ -74,7 +74,7 @@ pub(super) struct GateTable {
     pub replay_window: Option<At<Length>>,
     /// How long a spent or expired token is still told apart from an unknown one. Default: "24h".
     pub tombstone: Option<At<Length>>,
-    /// How far back an identical completed call is mentioned in a new preview.
+    /// How far back an identical completed call is mentioned in a new preview. Default: "10m".
     pub recent_window: Option<At<Length>>,
     /// How long a person has to approve a call that needs one. Default: "30m".
     pub approval_window: Option<At<Length>>,

@@ -87,14 +87,9 @@ impl Places {
         let mut shown =
             format!("{}:{number}:{}: {message}", text::escape(&self.file.display().to_string()), width(head) + 1);
         let _ = write!(shown, "\n{:margin$} |\n{number} | {}", "", text::escape(line));
-        let _ = write!(
-            shown,
-            "\n{:margin$} | {:indent$}{}",
-            "",
-            "",
-            "^".repeat(width(marked).max(1)),
-            indent = width(head)
-        );
+        // Repeated and not padded: a format's width ends at 65535, and a line need not.
+        let (indent, marks) = (" ".repeat(width(head)), "^".repeat(width(marked).max(1)));
+        let _ = write!(shown, "\n{:margin$} | {indent}{marks}", "");
         shown
     }
 }
@@ -111,6 +106,14 @@ mod tests {
         assert_eq!(places.error("gate.ttl", "too short").to_string(), expected);
         assert_eq!(places.error("gate.ttl.deeper", "too short").to_string(), expected);
         assert_eq!(places.error("store", "x").to_string(), "a.toml: x");
+    }
+
+    #[test]
+    fn a_mistake_far_out_on_a_long_line_is_shown_all_the_same() {
+        let long = format!("{}x", " ".repeat(70_000));
+        let places = Places::new("a.toml".into(), long.clone());
+        let shown = places.error_at(70_000..70_001, "x").to_string();
+        assert!(shown.starts_with("a.toml:1:70001: x") && shown.ends_with(&format!("  | {}^", " ".repeat(70_000))));
     }
 
     #[test]

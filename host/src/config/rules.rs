@@ -106,6 +106,12 @@ impl<'de> Deserialize<'de> for AmountWord {
                 Err(E::custom(format!("a number with a fraction is exact only in quotes: write \"{value}\"")))
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<AmountWord, E> {
+                // One letter in the middle would make another number of it.
+                if text.contains(['e', 'E']) {
+                    return Err(E::custom(format!(
+                        "{text:?} has an exponent: write the number out, such as \"99.95\""
+                    )));
+                }
                 Amount::parse(text)
                     .map(AmountWord)
                     .map_err(|e| E::custom(format!("{text:?} {e}: write for instance \"99.95\"")))

@@ -9,6 +9,18 @@ use std::time::Duration;
 
 /// The longest length of time that is accepted: none that a person means is longer.
 const LONGEST: Duration = Duration::from_hours(366 * 24);
+const TOO_LONG: &str = "longer than a year: write a shorter time";
+
+/// The words for each unit of time and its milliseconds, the longest first. No month and no year, which differ in length: and
+/// with `M` for a month, one capital letter would make it of a minute.
+const UNITS: [(&[&str], u64); 6] = [
+    (&["w", "week", "weeks"], 7 * 24 * 3_600_000),
+    (&["d", "day", "days"], 24 * 3_600_000),
+    (&["h", "hour", "hours"], 3_600_000),
+    (&["m", "min", "minute", "minutes"], 60_000),
+    (&["s", "sec", "second", "seconds"], 1000),
+    (&["ms"], 1),
+];
 
 /// A length of time such as `"5m"` or `"1m 30s"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,17 +35,12 @@ impl<'de> Deserialize<'de> for Length {
                 f.write_str("a length of time in quotes, such as \"30s\" or \"5m\"")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Length, E> {
-                let length = humantime::parse_duration(text).map_err(|_| {
-                    E::custom(format!("{text:?} is no length of time: write for instance \"30s\" or \"5m\""))
-                })?;
+                let length = length(text).map_err(E::custom)?;
                 if length.is_zero() {
                     return Err(E::custom("a limit cannot be zero: leave the line out for the default"));
                 }
                 if length > LONGEST {
-                    return Err(E::custom("longer than a year: write a shorter time"));
-                }
-                if length.subsec_nanos() % 1_000_000 != 0 {
-                    return Err(E::custom("finer than a millisecond: write whole milliseconds, such as \"1500ms\""));
+                    return Err(E::custom(TOO_LONG));
                 }
                 Ok(Length(length))
             }
@@ -42,12 +49,48 @@ impl<'de> Deserialize<'de> for Length {
     }
 }
 
+/// Whole numbers with their units, from the longest unit to the shortest, each once: what is left out or put in by mistake
+/// makes no other length of it.
+fn length(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is no length of time: write for instance \"30s\", \"5m\" or \"1h 30m\"");
+    let (mut millis, mut rest, mut units) = (Some(0_u64), text, UNITS.iter());
+    loop {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, behind) = rest.split_at(digits);
+        let behind = behind.trim_start_matches(' ');
+        let letters = behind.find(|c: char| !c.is_alphabetic()).unwrap_or(behind.len());
+        let (unit, after) = behind.split_at(letters);
+        if number.is_empty() {
+            return Err(wrong());
+        }
+        let Some((_, factor)) = units.find(|(words, _)| words.contains(&unit)) else {
+            return Err(match unit {
+                "M" | "month" | "months" | "y" | "year" | "years" => {
+                    format!(
+                        "{text:?} counts months or years, which differ in length: write days (\"30d\"), or m for minutes"
+                    )
+                }
+                "us" | "µs" | "ns" => {
+                    "finer than a millisecond: write whole milliseconds, such as \"1500ms\"".to_owned()
+                }
+                _ => wrong(),
+            });
+        };
+        let part = number.parse::<u64>().ok().and_then(|number| number.checked_mul(*factor));
+        millis = millis.zip(part).and_then(|(millis, part)| millis.checked_add(part));
+        rest = after.trim_start_matches(' ');
+        if rest.is_empty() {
+            return millis.map(Duration::from_millis).ok_or_else(|| TOO_LONG.to_owned());
+        }
+    }
+}
+
 impl JsonSchema for Length {
     fn schema_name() -> Cow<'static, str> {
         "length".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "description": "A length of time above zero.", "examples": ["1500ms", "30s", "5m", "1h 30m"] })
+        json_schema!({ "type": "string", "description": "A length of time above zero: whole numbers with w, d, h, m, s or ms, from the longest unit to the shortest.", "examples": ["1500ms", "30s", "5m", "1h 30m"] })
     }
 }
 
@@ -73,7 +116,7 @@ impl<'de> Deserialize<'de> for Size {
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Size, E> {
                 let digits = text.bytes().take_while(u8::is_ascii_digit).count();
                 let (count, unit) = text.split_at(digits);
-                let factor = match unit.trim_start() {
+                let factor = match unit.trim_start_matches(' ') {
                     "" | "B" => 1_i64,
                     "KiB" => 1 << 10,
                     "MiB" => 1 << 20,

@@ -145,7 +145,12 @@ impl Web {
             })?;
             granted.push(allowed);
         }
-        Ok(Self { granted, declared, ..Self::default() })
+        Ok(Self {
+            granted,
+            declared,
+            #[cfg(feature = "http")]
+            network: std::sync::Arc::default(),
+        })
     }
 
     /// The same on another way out.

@@ -109,6 +109,7 @@ mutations count="10000": setup fixtures
     cargo build --locked -p counterfoil
     COUNTERFOIL_MUTATIONS={{count}} cargo test --locked {{tested}} --test it mutations
 
+# The first run of audit, config, lines or lock compiles the engine once more, optimised little.
 # Looks for inputs that break a rule, for so many seconds a target, with cargo-fuzz in target/tools: `just fuzz 60 arguments`
 fuzz seconds target="": setup
     #!/usr/bin/env bash
@@ -120,9 +121,9 @@ fuzz seconds target="": setup
     for name in $(ls tests/fuzz/fuzz_targets | sed 's/\.rs$//'); do
         [ -z "{{target}}" ] || [ "{{target}}" = "$name" ] || continue
         # No sanitizer: none of this is unsafe code, and so the usual compiler will do.
-        build="--fuzz-dir tests/fuzz --target-dir target/fuzz --sanitizer none --codegen-units 16"
+        build="--fuzz-dir tests/fuzz --target-dir target --sanitizer none --codegen-units 16"
         grep -A 3 "name = \"$name\"" tests/fuzz/Cargo.toml | grep -q required-features || build="$build --no-default-features"
-        dictionary=tests/fuzz/dictionaries/$([ "$name" = config ] && echo toml || echo json).dict
+        dictionary=tests/fuzz/dictionaries/$([[ $name = config || $name = lock ]] && echo toml || echo json).dict
         mkdir -p target/fuzz/corpus/$name target/fuzz/found/$name
         echo "==> $name for {{seconds}} s"
         # New inputs go to the first folder, the kept ones are only read; what breaks a rule goes to target/fuzz/found.
@@ -135,7 +136,7 @@ fuzz seconds target="": setup
 
 # Chooses anew, after `just fuzz`, which inputs of a target are kept; a finding is kept by hand, in tests/fuzz/found
 fuzz-keep target:
-    python3 tests/fuzz/keep.py target/fuzz/*/release/{{target}} tests/fuzz/corpus/{{target}} target/fuzz/corpus/{{target}}
+    python3 tests/fuzz/keep.py target/*/release/{{target}} tests/fuzz/corpus/{{target}} target/fuzz/corpus/{{target}}
 
 # Small changes of the rules that no test notices, with cargo-mutants in target/tools: an hour, not for CI
 mutants *arguments: setup

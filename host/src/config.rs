@@ -151,7 +151,12 @@ impl Config {
     /// [`ErrorKind::Config`]: what is wrong, with its line and what to do.
     pub fn load(file: &Path) -> Result<Self, Error> {
         let text = guard::read(file, MAX_FILE)?;
-        check::config(Places::new(file.to_owned(), text), Lock::read(file)?, &Dirs::of_user()?)
+        Self::of_text(file, text, Lock::read(file)?, &Dirs::of_user()?)
+    }
+
+    /// Checks the text of a configuration file.
+    pub(crate) fn of_text(file: &Path, text: String, lock: Lock, user: &Dirs) -> Result<Self, Error> {
+        check::config(Places::new(file.to_owned(), text), lock, user)
     }
 
     /// The JSON Schema of the file.

@@ -93,8 +93,15 @@ pub mod tool;
 pub mod cli;
 #[cfg(feature = "program")]
 pub mod config;
+#[doc(hidden)]
+#[cfg(all(feature = "program", any(test, feature = "fuzz")))]
+pub mod fuzz;
 #[cfg(feature = "mcp")]
 pub mod transport;
+
+// What the fuzz targets hold is written for the crate from outside, and runs over what is kept of their inputs in here.
+#[cfg(test)]
+extern crate self as counterfoil;
 
 pub use error::{Error, ErrorKind};
 pub use host::{Host, HostBuilder, Incoming, Listing, Reply, Status};

@@ -81,7 +81,7 @@ impl Lock {
         }
     }
 
-    fn parse(file: PathBuf, text: String) -> Result<Self, Error> {
+    pub(crate) fn parse(file: PathBuf, text: String) -> Result<Self, Error> {
         const REMEDY: &str = "put the file back as it was, or remove it and lock the plug-ins again";
         let places = Places::new(file, text);
         let table: File = toml::from_str(places.text()).map_err(|e| {

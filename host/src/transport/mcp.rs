@@ -4,8 +4,8 @@
 //! rmcp keeps the protocol; the transport beneath it is ours, because rmcp's reader would let a key stand twice in the
 //! arguments, round their numbers, and leave some broken lines unanswered.
 
-mod envelope;
-mod lines;
+pub(crate) mod envelope;
+pub(crate) mod lines;
 mod output;
 mod progress;
 mod replace;

@@ -11,6 +11,10 @@ use counterfoil_gate_core::contract::{self, Swept, Verdict};
 use counterfoil_gate_core::digest::{binding, hex};
 use counterfoil_gate_core::settings::Settings;
 use counterfoil_gate_core::{approvals, canonical};
+use input::Input;
+
+#[path = "input.rs"]
+mod input;
 
 const ISSUED: u64 = 1_000_000;
 const SECOND: u64 = 1_000;
@@ -28,7 +32,7 @@ pub fn check(bytes: &[u8]) -> &'static str {
     swept(&c, &settings, now);
 
     let mut changed = written.clone();
-    change(&mut input, &mut changed);
+    input.change(&mut changed);
     identity(&changed);
     let read = decode_row(&index, &changed);
     if let Ok(read) = &read {
@@ -109,34 +113,8 @@ fn swept(c: &Confirmation, settings: &Settings, now: u64) {
     }
 }
 
-/// Takes choices off the front; behind the end every choice is zero.
-struct Input<'a>(&'a [u8]);
-
-impl Input<'_> {
-    fn byte(&mut self) -> u8 {
-        let Some((first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        *first
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::from(self.byte()) % bound
-    }
-
-    fn place(&mut self, bound: usize) -> usize {
-        (usize::from(self.byte()) << 8 | usize::from(self.byte())) % bound
-    }
-
-    fn text(&mut self) -> String {
-        let length = self.below(12).min(self.0.len());
-        let (text, rest) = self.0.split_at(length);
-        self.0 = rest;
-        String::from_utf8_lossy(text).into_owned()
-    }
-
-    fn assurance(&mut self) -> Assurance {
-        [Assurance::TokenOnly, Assurance::ClientPrompt, Assurance::OutOfBand][self.below(3)]
-    }
+fn assurance(input: &mut Input<'_>) -> Assurance {
+    [Assurance::TokenOnly, Assurance::ClientPrompt, Assurance::OutOfBand][input.below(3)]
 }
 
 /// Times that come close to each other.
@@ -162,7 +140,7 @@ fn history(input: &mut Input<'_>, settings: &Settings) -> (Box<Confirmation>, u6
     let mut arguments = String::from("{\"a\":");
     canonical::write_string(&mut arguments, &input.text());
     arguments.push('}');
-    let needs = input.assurance();
+    let needs = assurance(input);
     let plan = Plan {
         summary: input.text(),
         preview: "{}".into(),
@@ -191,7 +169,7 @@ fn step(input: &mut Input<'_>, settings: &Settings, now: u64, c: Box<Confirmatio
     let kept = c.clone();
     let by = format!("os:{}", input.below(4));
     let next = match input.below(6) {
-        0 => approvals::approve(now, c.clone(), &by, &hex(&c.shown()), input.assurance()).ok(),
+        0 => approvals::approve(now, c.clone(), &by, &hex(&c.shown()), assurance(input)).ok(),
         1 => approvals::decline(now, c, &by, &input.text()).ok(),
         2 if opens(&c, settings, now) => contract::start(now, c, [9; 15], 5 * SECOND).ok().map(|(c, _)| c),
         3 => match &c.state {
@@ -211,27 +189,4 @@ fn step(input: &mut Input<'_>, settings: &Settings, now: u64, c: Box<Confirmatio
         _ => None,
     };
     next.unwrap_or(kept)
-}
-
-/// What is done to a body: bytes are changed, taken out, put in, copied, or the end is cut.
-fn change(input: &mut Input<'_>, body: &mut Vec<u8>) {
-    for _ in 0..input.below(5) {
-        if body.is_empty() {
-            return;
-        }
-        let at = input.place(body.len());
-        match input.below(5) {
-            0 => body[at] ^= input.byte(),
-            1 => {
-                body.remove(at);
-            }
-            2 => body.insert(at, input.byte()),
-            3 => {
-                let from = input.place(body.len());
-                let copied = body[from..(from + input.below(12)).min(body.len())].to_vec();
-                body.splice(at..at, copied);
-            }
-            _ => body.truncate(at),
-        }
-    }
 }

@@ -15,15 +15,15 @@ const MAX_ID: usize = 256;
 const MAX_NAME: usize = 1024;
 
 /// Not JSON.
-pub(super) const PARSE_ERROR: i32 = -32700;
+pub(crate) const PARSE_ERROR: i32 = -32700;
 /// JSON, but no message of the protocol.
-pub(super) const INVALID_REQUEST: i32 = -32600;
+pub(crate) const INVALID_REQUEST: i32 = -32600;
 /// A request whose `params` do not fit its method.
-pub(super) const INVALID_PARAMS: i32 = -32602;
+pub(crate) const INVALID_PARAMS: i32 = -32602;
 
 /// What a line is.
 #[derive(Debug)]
-pub(super) enum Line<'a> {
+pub(crate) enum Line<'a> {
     /// White space only.
     Blank,
     /// `tools/call`.
@@ -37,7 +37,7 @@ pub(super) enum Line<'a> {
 }
 
 /// The `params` of `tools/call`.
-pub(super) struct ToolCall<'a> {
+pub(crate) struct ToolCall<'a> {
     pub name: String,
     /// The text of `arguments` as it was sent; `null` where there are none.
     pub arguments: &'a str,
@@ -53,20 +53,20 @@ impl fmt::Debug for ToolCall<'_> {
 
 /// Why a line is answered with an error, under its id where that could be read.
 #[derive(Debug, PartialEq)]
-pub(super) struct Flaw {
+pub(crate) struct Flaw {
     pub id: Option<RequestId>,
     pub code: i32,
     pub message: String,
 }
 
 impl Flaw {
-    pub(super) fn new(id: Option<RequestId>, code: i32, message: impl Into<String>) -> Self {
+    pub(crate) fn new(id: Option<RequestId>, code: i32, message: impl Into<String>) -> Self {
         Self { id, code, message: message.into() }
     }
 }
 
 /// Reads a line, without its line feed.
-pub(super) fn read(line: &[u8]) -> Result<Line<'_>, Flaw> {
+pub(crate) fn read(line: &[u8]) -> Result<Line<'_>, Flaw> {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text,
         Err(error) => {
@@ -167,7 +167,7 @@ fn params_flaw(id: RequestId, unread: Unread) -> Flaw {
 }
 
 /// The id of a message of which only the beginning is there, or could be read.
-pub(super) fn id_of(beginning: &str) -> Option<RequestId> {
+pub(crate) fn id_of(beginning: &str) -> Option<RequestId> {
     let mut top = Members::new(["id"]);
     let _ = top.read(beginning);
     let [id] = top.found;

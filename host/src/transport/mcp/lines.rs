@@ -12,7 +12,7 @@ const LEAST: usize = 2 * 1024 * 1024;
 
 /// Longest line that is read, in bytes: room for arguments at their limit. Longer ones are answered with an error and
 /// skipped.
-pub(super) fn longest(max_arguments: u32) -> usize {
+pub(crate) fn longest(max_arguments: u32) -> usize {
     let arguments = usize::try_from(max_arguments).unwrap_or(usize::MAX);
     arguments.saturating_mul(ESCAPE).saturating_add(ENVELOPE).max(LEAST)
 }
@@ -22,7 +22,7 @@ const KEPT: usize = 64 * 1024;
 
 /// What came in.
 #[derive(Debug, PartialEq)]
-pub(super) enum Input<'a> {
+pub(crate) enum Input<'a> {
     /// A line, without its line feed.
     Line(&'a [u8]),
     /// The beginning of a line that was too long. The rest has been skipped.
@@ -32,7 +32,7 @@ pub(super) enum Input<'a> {
 }
 
 /// The lines of an input. Dropping `next` loses nothing: call it again.
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
     /// Longest line, in bytes.
@@ -44,7 +44,7 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(super) fn new(input: R, longest: usize) -> Self {
+    pub(crate) fn new(input: R, longest: usize) -> Self {
         Self {
             input: BufReader::with_capacity(KEPT, input),
             line: Vec::new(),
@@ -55,11 +55,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    pub(super) fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         self.longest
     }
 
-    pub(super) async fn next(&mut self) -> Input<'_> {
+    pub(crate) async fn next(&mut self) -> Input<'_> {
         if self.given {
             self.given = false;
             self.too_long = false;

@@ -283,6 +283,10 @@ impl Host {
             Ok(bill) => bill,
             Err(broke) => return broke.reply(answers).await,
         };
+        // What cannot be paid begins nothing: whoever asks again and again costs the audit no wait for the disk.
+        if let Err(broke) = bill.look(&self.inner.gate).await {
+            return run::unpaid(answers, &call, &token, broke).await;
+        }
         run::start(&self.inner, trail, tool, call, token, bill, progress).await
     }
 

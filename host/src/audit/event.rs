@@ -54,8 +54,8 @@ pub(crate) enum Event<'a> {
         kept: Option<bool>,
         took: Duration,
     },
-    /// Its caller went away, and with that it was stopped: nothing was spent for it.
-    Cancelled { started: u64, operation_id: Option<&'a str>, took: Duration },
+    /// Its caller went away: nothing was spent for it. `stopped`: whether it was stopped with that, or may be running still.
+    Cancelled { started: u64, operation_id: Option<&'a str>, effect: Effect, stopped: bool, took: Duration },
     /// A stored outcome was delivered again.
     Replayed { operation_id: &'a str, status: OutcomeStatus, started: Option<u64>, took: Duration },
     /// A run came back that the operator had settled: its own outcome replaces that.
@@ -113,9 +113,15 @@ impl Event<'_> {
                     ..row
                 }
             }
-            Self::Cancelled { started, operation_id, took } => {
-                Row { event: "cancelled", operation_id, started: Some(started), duration_ms: Some(millis(took)), ..row }
-            }
+            Self::Cancelled { started, operation_id, effect, stopped, took } => Row {
+                event: "cancelled",
+                operation_id,
+                started: Some(started),
+                effect: Some(words::effect(effect)),
+                stopped: Some(stopped),
+                duration_ms: Some(millis(took)),
+                ..row
+            },
             Self::Replayed { operation_id, status, started, took } => Row {
                 event: "replayed",
                 operation_id: Some(operation_id),
@@ -194,6 +200,9 @@ pub(super) struct Row<'a> {
     pub(super) outcome: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) effect: Option<&'static str>,
+    /// `cancelled`: whether it was stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stopped: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -251,7 +260,7 @@ impl<'a> Row<'a> {
 }
 
 /// Every field that a row can have, in the order of a line, and what it says: `docs/audit.md` is held to these.
-pub const FIELDS: [(&str, &str); 35] = [
+pub const FIELDS: [(&str, &str); 36] = [
     ("seq", "number of the row: 1 for the first of a process, one more for each; it goes on over a rotation"),
     ("time", "when it was written: RFC 3339 with milliseconds, UTC"),
     ("event", "what happened: the table above"),
@@ -268,7 +277,8 @@ pub const FIELDS: [(&str, &str); 35] = [
     ("detail", "what more is known of it: a detail of the wire"),
     ("status", "`ok` or `failed`: what was delivered again"),
     ("outcome", "`ok`, `tool_error`, `trapped`, `deadline` or `output_limit`: how the run ended"),
-    ("effect", "of a run that failed: `none`, `partial` or `unknown`"),
+    ("effect", "of a run that failed or whose caller went away: `none`, `partial` or `unknown`"),
+    ("stopped", "`false`: nothing can stop this tool, so it may be running still, though its caller went away"),
     ("kept", "whether the outcome of a confirmed run could be stored"),
     ("settled", "`happened` or `did_not`: what the operator said of a lost run"),
     ("by", "who settled it"),

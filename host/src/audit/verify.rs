@@ -3,6 +3,7 @@
 
 use super::checkpoint::{self, AUDIT, CHECKPOINT, Head};
 use super::file::{self, FORMAT};
+use super::findings::{Checked, Fault, Findings, Remark};
 use super::line::{self, Row, no_hash};
 use super::lines::{self, Content, Lines};
 use crate::{Error, ErrorKind};
@@ -12,137 +13,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// How many findings of each kind are listed; the rest is counted.
-const MOST: usize = 1_000;
 /// How many runs without an end are remembered at once: far more than run at once.
 const MOST_OPEN: usize = 10_000;
-
-/// What is there that must not be, or is not there that must be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The file cannot be read.
-    Unreadable(String),
-    /// Others may write it, and may have.
-    OpenToOthers,
-    /// A line is no row.
-    BadRow(&'static str),
-    /// The first row does not open this file.
-    NotOpened(&'static str),
-    /// The first row is of a file of another name.
-    OtherFile,
-    /// The number does not follow on that of the line before.
-    Sequence {
-        /// What should have been there.
-        expected: u64,
-        /// What is.
-        found: u64,
-    },
-    /// The hash is not that of the line before.
-    Chain,
-    /// The file goes on from another that ends differently.
-    Previous,
-    /// The checkpoint knows of later rows.
-    Cut {
-        /// The last row that the checkpoint knows of.
-        known: u64,
-        /// The last that is there.
-        last: u64,
-    },
-    /// The row that the checkpoint knows of is not there, or is another one.
-    Replaced {
-        /// Its number.
-        known: u64,
-    },
-    /// The checkpoint knows of a file that is not there.
-    Missing {
-        /// The last row that the checkpoint knows of.
-        known: u64,
-    },
-    /// There is no checkpoint for the file.
-    NoCheckpoint,
-    /// The checkpoint cannot be read.
-    BadCheckpoint(&'static str),
-}
-
-/// What is worth telling and no sign of tampering.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remark {
-    /// The last line has no end.
-    Torn,
-    /// The file is empty.
-    Empty,
-    /// A run, or a settling, that began and of which no end is recorded.
-    NoEnd {
-        /// The tool.
-        tool: String,
-        /// The confirmation, where there was one.
-        approval_id: Option<String>,
-    },
-    /// So many rows are behind the last checkpoint.
-    Uncovered(u64),
-    /// It was begun, and nothing of it came to the disk.
-    Begun,
-    /// The file before it is not in the folder.
-    PreviousElsewhere(String),
-    /// Not a file of the audit: it was not looked at.
-    Stranger,
-}
-
-/// One finding and where it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding<What> {
-    /// The file's name.
-    pub file: String,
-    /// The line, where it is about one.
-    pub line: Option<u64>,
-    /// What was found.
-    pub what: What,
-}
-
-/// A file that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
-    /// Its name.
-    pub file: String,
-    /// How many rows it has.
-    pub rows: u64,
-    /// The times of the first and the last.
-    pub span: Option<(String, String)>,
-}
-
-/// Everything that was found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// The files, oldest first.
-    pub files: Vec<Checked>,
-    /// Signs of damage or tampering.
-    pub faults: Vec<Finding<Fault>>,
-    /// What is no such sign.
-    pub remarks: Vec<Finding<Remark>>,
-    /// How many findings are not listed.
-    pub left_out: u64,
-}
-
-impl Findings {
-    /// Whether every file is what was written, as far as the checkpoints reach.
-    pub fn is_whole(&self) -> bool {
-        self.faults.is_empty()
-    }
-
-    fn fault(&mut self, file: &str, line: Option<u64>, what: Fault) {
-        match self.faults.len() < MOST {
-            true => self.faults.push(Finding { file: file.to_owned(), line, what }),
-            false => self.left_out += 1,
-        }
-    }
-
-    fn remark(&mut self, file: &str, line: Option<u64>, what: Remark) {
-        match self.remarks.len() < MOST {
-            true => self.remarks.push(Finding { file: file.to_owned(), line, what }),
-            false => self.left_out += 1,
-        }
-    }
-}
 
 /// Looks at every file of a folder. `places`: where the checkpoints are, as they were given to [`AuditOptions`](super::AuditOptions).
 ///
@@ -165,6 +37,7 @@ pub fn verify(dir: &Path, places: &[PathBuf]) -> Result<Findings, Error> {
     }
     let all: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let mut before: Option<End> = None;
+    let mut answered = vec![Answers::default(); folders.len()];
     for name in &names {
         if before.as_ref().is_some_and(|end| file::order(&end.name).0 != file::order(name).0)
             && let Some(end) = before.take()
@@ -172,25 +45,19 @@ pub fn verify(dir: &Path, places: &[PathBuf]) -> Result<Findings, Error> {
             findings.unended(end);
         }
         let empty = whole.join(name).symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
-        let heads = heads(&mut findings, name, &folders, &known, empty);
+        let heads = heads(&mut findings, name, &folders, &known, empty, &mut answered);
         before = Some(check(&mut findings, &whole, name, &heads, before.take(), &all));
     }
     if let Some(end) = before {
         findings.unended(end);
     }
-    let mut gone = BTreeSet::new();
-    for (folder, known) in folders.iter().zip(&known) {
-        for name in known.iter().filter(|name| !all.contains(name.as_str())) {
-            if !gone.insert(name.clone()) {
-                continue;
-            }
-            match checkpoint::read(folder, name) {
-                Ok(Some(Ok(head))) if head.seq == 0 => findings.remark(name, None, Remark::Begun),
-                Ok(Some(Ok(head))) => findings.fault(name, None, Fault::Missing { known: head.seq }),
-                Ok(Some(Err(what))) => findings.fault(name, None, Fault::BadCheckpoint(what)),
-                Ok(None) => {}
-                Err(e) => findings.fault(name, None, Fault::Unreadable(e.to_string())),
-            }
+    let gone: BTreeSet<&String> = known.iter().flatten().filter(|name| !all.contains(name.as_str())).collect();
+    for name in gone {
+        missing(&mut findings, name, &folders);
+    }
+    for (place, answers) in places.iter().zip(&answered) {
+        if answers.is_empty() {
+            findings.fault(&place.display().to_string(), None, Fault::EmptyPlace);
         }
     }
     Ok(findings)
@@ -219,6 +86,39 @@ fn checkpointed(folder: &Path) -> io::Result<BTreeSet<String>> {
     Ok(names)
 }
 
+/// A file of which there are only checkpoints: every place is asked, since one may have been made to say that nothing was lost.
+fn missing(findings: &mut Findings, name: &str, folders: &[PathBuf]) {
+    let mut known = None;
+    for folder in folders {
+        match checkpoint::read(folder, name) {
+            Ok(Some(Ok(head))) => known = known.max(Some(head.seq)),
+            Ok(Some(Err(what))) => findings.fault(name, None, Fault::BadCheckpoint(what)),
+            Ok(None) => {}
+            Err(e) => findings.fault(name, None, Fault::Unreadable(e.to_string())),
+        }
+    }
+    match known {
+        Some(0) => findings.remark(name, None, Remark::Begun),
+        Some(known) => findings.fault(name, None, Fault::Missing { known }),
+        None => {}
+    }
+}
+
+/// Whether a place has said anything yet.
+#[derive(Clone, Copy, Default)]
+struct Answers {
+    /// It has a checkpoint, usable or not.
+    any: bool,
+    /// It should have had one.
+    owes: bool,
+}
+
+impl Answers {
+    fn is_empty(self) -> bool {
+        self.owes && !self.any
+    }
+}
+
 /// What the checkpoints say of a file, read before the file itself: it can only have more rows then.
 fn heads(
     findings: &mut Findings,
@@ -226,16 +126,21 @@ fn heads(
     folders: &[PathBuf],
     known: &[BTreeSet<String>],
     empty: bool,
+    answered: &mut [Answers],
 ) -> Vec<Head> {
     let mut heads = Vec::new();
-    for (at, (folder, known)) in folders.iter().zip(known).enumerate() {
-        match checkpoint::read(folder, name) {
+    for (at, ((folder, known), answers)) in folders.iter().zip(known).zip(answered).enumerate() {
+        let read = checkpoint::read(folder, name);
+        answers.any |= !matches!(read, Ok(None));
+        match read {
             Ok(Some(Ok(head))) => heads.push(head),
             Ok(Some(Err(what))) => findings.fault(name, None, Fault::BadCheckpoint(what)),
-            // A further place may have been named later: it has to know what came after its first.
-            Ok(None) if at > 0 && known.iter().all(|first| first.as_str() > name) => {}
             // It is made a moment before its checkpoints.
             Ok(None) if empty => {}
+            // One that has nothing at all is one fault, and not one for each file.
+            Ok(None) if at > 0 && known.is_empty() => answers.owes = true,
+            // A further place may have been named later: it has to know what came after its first.
+            Ok(None) if at > 0 && known.iter().all(|first| first.as_str() > name) => {}
             Ok(None) => findings.fault(name, None, Fault::NoCheckpoint),
             Err(e) => findings.fault(name, None, Fault::Unreadable(e.to_string())),
         }
@@ -308,7 +213,7 @@ fn check(
             Err(what) => {
                 findings.fault(name, number, Fault::BadRow(what));
                 end.head = line::hash(&bytes);
-                end.seq += 1;
+                end.seq = end.seq.saturating_add(1);
                 continue;
             }
         };
@@ -321,8 +226,10 @@ fn check(
         } else if row.prev != end.head {
             findings.fault(name, number, Fault::Chain);
         }
-        if row.seq != end.seq + 1 {
-            findings.fault(name, number, Fault::Sequence { expected: end.seq + 1, found: row.seq });
+        // Numbers are whatever somebody wrote there: none follows on the last that there can be.
+        if end.seq.checked_add(1) != Some(row.seq) {
+            let expected = end.seq.saturating_add(1);
+            findings.fault(name, number, Fault::Sequence { expected, found: row.seq });
         }
         (end.seq, end.head) = (row.seq, line::hash(&bytes));
         for (head, seen) in heads.iter().zip(&mut seen) {

@@ -2,7 +2,7 @@
 //! recorded; until then, and where it needs no confirmation, it belongs to its caller.
 
 use super::answer::{self, Answers};
-use super::budgets::{Bill, Paid};
+use super::budgets::{Bill, Broke, Paid};
 use super::hidden::Hidden;
 use super::trail::{Answer, Begun, Trail, UNWRITTEN};
 use super::{Inner, Reply, Tool};
@@ -58,7 +58,7 @@ pub(super) async fn at_once(
         }
     };
     let operation_id = permit.operation_id().to_owned();
-    let Some(begun) = trail.begins(&operation_id) else {
+    let Some(begun) = trail.begins(&operation_id, cut_off(tool, power), tool.backend.stoppable()) else {
         paid.give_back(answers.gate).await;
         return answers.refuse(Reason::Unavailable, UNWRITTEN).await;
     };
@@ -131,12 +131,12 @@ impl Run {
                 Some(begun) if asker.is_closed() => return begun.calls_off(),
                 // The slot may have been long in coming: consume decides everything anew.
                 Some(begun) => match bill.pay(&self.inner.gate).await {
-                    Err(broke) => begun.instead(match self.inner.gate.check(&self.token, &self.call).await {
-                        // It may be this very call that was paid for, under the same token, by somebody else.
-                        Ok(Readiness::Replay(replayed)) => answers.replayed(replayed),
-                        Ok(Readiness::Reject(rejection)) => answers.rejected(rejection).await,
-                        Ok(Readiness::Ready) | Err(_) => broke.reply(&answers).await,
-                    }),
+                    Err(broke) => begun.instead(unpaid(&answers, &self.call, &self.token, broke).await),
+                    // The store may have been long in coming: nobody waits any more, and nothing is spent yet.
+                    Ok(paid) if asker.is_closed() => {
+                        paid.give_back(&self.inner.gate).await;
+                        return begun.calls_off();
+                    }
                     Ok(paid) => {
                         let limit = self.tool.deadline();
                         match permit::consume(&self.inner.gate, &self.token, &self.call, limit, GRACE).await {
@@ -257,6 +257,16 @@ impl Run {
                 }
             }
         }
+    }
+}
+
+/// A budget does not allow a call with a token.
+pub(super) async fn unpaid(answers: &Answers<'_>, call: &Call, token: &str, broke: Broke) -> Answer {
+    match answers.gate.check(token, call).await {
+        // It may be this very call that was paid for, under the same token, by somebody else.
+        Ok(Readiness::Replay(replayed)) => answers.replayed(replayed),
+        Ok(Readiness::Reject(rejection)) => answers.rejected(rejection).await,
+        Ok(Readiness::Ready) | Err(_) => broke.reply(answers).await,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::audit::Audit;
 use crate::audit::event::{Ending, Event, Subject, bounded};
 use crate::gate::{Assurance, Detail, Gate, OutcomeStatus, Reason, Settlement};
 use crate::policy::Level;
-
+use crate::tool::Effect;
 use std::time::Instant;
 
 /// What a caller is told where a row that has to be there cannot be written.
@@ -152,8 +152,9 @@ impl Trail {
         }
     }
 
-    /// A run that needs no confirmation begins. None: it could not be told, and must not run.
-    pub(super) fn begins(&self, operation_id: &str) -> Option<Begun> {
+    /// A run that needs no confirmation begins. None: it could not be told, and must not run. `effect`, `stoppable`: what can
+    /// be said of it where its caller goes away.
+    pub(super) fn begins(&self, operation_id: &str, effect: Effect, stoppable: bool) -> Option<Begun> {
         let event = Event::Started { operation_id: Some(operation_id), assurance: None };
         let seq = match &self.audit {
             None => None,
@@ -163,7 +164,8 @@ impl Trail {
             },
         };
         let operation_id = Some(operation_id.to_owned());
-        Some(Begun { trail: self.clone(), seq, at: Instant::now(), operation_id, ends_with_its_caller: true })
+        let cancelled = Some(Cancelled { effect, stopped: stoppable });
+        Some(Begun { trail: self.clone(), seq, at: Instant::now(), operation_id, cancelled })
     }
 
     /// A token is about to be spent: waits until that is on the disk. None: it could not be told, and the token must not be
@@ -177,7 +179,7 @@ impl Trail {
                 Err(error) => return unwritten(&error),
             },
         };
-        Some(Begun { trail: self.clone(), seq, at: Instant::now(), operation_id: None, ends_with_its_caller: false })
+        Some(Begun { trail: self.clone(), seq, at: Instant::now(), operation_id: None, cancelled: None })
     }
 }
 
@@ -193,20 +195,28 @@ pub(super) struct Begun {
     seq: Option<u64>,
     at: Instant,
     operation_id: Option<String>,
-    /// Whether dropping this says that it was stopped: so it is where nothing was spent.
-    ends_with_its_caller: bool,
+    /// What dropping this says, where nothing was spent.
+    cancelled: Option<Cancelled>,
+}
+
+/// What is known of a run whose caller went away.
+#[derive(Clone, Copy)]
+struct Cancelled {
+    effect: Effect,
+    /// False: nothing can stop it, so it may be running still.
+    stopped: bool,
 }
 
 impl Begun {
     /// It came to nothing: the answer says why, and tells the audit that it is about this run.
     pub(super) fn instead(mut self, answer: Answer) -> Answer {
-        self.ends_with_its_caller = false;
+        self.cancelled = None;
         Answer { started: self.seq, ..answer }
     }
 
     /// Its caller went away before anything was spent.
     pub(super) fn calls_off(mut self) {
-        self.ends_with_its_caller = true;
+        self.cancelled = Some(Cancelled { effect: Effect::None, stopped: true });
     }
 
     /// It is over; whether that could be told. `kept`: whether its outcome is stored, where one has to be.
@@ -217,7 +227,7 @@ impl Begun {
         assurance: Option<Assurance>,
         kept: Option<bool>,
     ) -> bool {
-        self.ends_with_its_caller = false;
+        self.cancelled = None;
         let took = self.at.elapsed();
         self.note(|started| Event::Ended { started, operation_id, ending, assurance, kept, took })
     }
@@ -240,9 +250,10 @@ impl Begun {
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        if self.ends_with_its_caller {
+        if let Some(Cancelled { effect, stopped }) = self.cancelled {
             let (operation_id, took) = (self.operation_id.take(), self.at.elapsed());
-            self.note(|started| Event::Cancelled { started, operation_id: operation_id.as_deref(), took });
+            let operation_id = operation_id.as_deref();
+            self.note(|started| Event::Cancelled { started, operation_id, effect, stopped, took });
         }
     }
 }

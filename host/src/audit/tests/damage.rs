@@ -187,3 +187,94 @@ async fn half_a_line_after_the_last_checkpoint_is_a_power_cut_and_no_alarm() {
     let findings = desk.is_whole();
     assert!(findings.remarks.iter().any(|remark| remark.what == Remark::Torn), "{findings:?}");
 }
+
+/// A second place for checkpoints, and everything written with both.
+async fn written_with_two_places(desk: &Desk) -> (PathBuf, Vec<PathBuf>) {
+    let mut places = desk.places();
+    places.push(desk.dir.path().join("further"));
+    let audit = Audit::open(AuditOptions { checkpoints: places.clone(), ..desk.options() }).unwrap();
+    everything(&audit).await;
+    assert_eq!(verify(&desk.audit_dir(), &places).unwrap().faults, []);
+    (desk.files().remove(0), places)
+}
+
+#[tokio::test]
+async fn every_place_is_asked_about_a_file_that_is_gone() {
+    let desk = Desk::new();
+    let (file, places) = written_with_two_places(&desk).await;
+    let rows = fs::read_to_string(&file).unwrap().lines().count() as u64;
+    let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+    fs::remove_file(&file).unwrap();
+    // As if it had never come to the disk, says the place that whoever took the file away can write.
+    let forged = Head::new(&name, 0, &no_hash(), "2026-01-01T00:00:00.000Z".into());
+    put(&desk.checkpoint(&file), forged.line().as_bytes());
+    let faults = |places: &[PathBuf]| -> Vec<Fault> {
+        verify(&desk.audit_dir(), places).unwrap().faults.into_iter().map(|finding| finding.what).collect()
+    };
+    assert_eq!(faults(&places), [Fault::Missing { known: rows }]);
+    put(&desk.checkpoint(&file), b"{}");
+    assert!(matches!(faults(&places)[..], [Fault::BadCheckpoint(_), Fault::Missing { known }] if known == rows));
+    fs::remove_file(desk.checkpoint(&file)).unwrap();
+    assert_eq!(faults(&places), [Fault::Missing { known: rows }]);
+    // The other way round as well.
+    let turned: Vec<PathBuf> = places.iter().rev().cloned().collect();
+    put(&desk.checkpoint(&file), forged.line().as_bytes());
+    assert_eq!(faults(&turned), [Fault::Missing { known: rows }]);
+}
+
+#[tokio::test]
+async fn a_further_place_that_is_empty_or_not_mounted_is_found_out() {
+    let desk = Desk::new();
+    let (_, places) = written_with_two_places(&desk).await;
+    desk.clock.advance(1_000);
+    everything(&Audit::open(AuditOptions { checkpoints: places.clone(), ..desk.options() }).unwrap()).await;
+    let further = places[1].clone();
+    let expected = [Finding { file: further.display().to_string(), line: None, what: Fault::EmptyPlace }];
+    for leave_the_folder in [true, false] {
+        fs::remove_dir_all(&further).unwrap();
+        if leave_the_folder {
+            fs::create_dir(&further).unwrap();
+        }
+        assert_eq!(verify(&desk.audit_dir(), &places).unwrap().faults, expected);
+    }
+    // A place that was named later has to know nothing of what was there before.
+    desk.clock.advance(1_000);
+    everything(&Audit::open(AuditOptions { checkpoints: places.clone(), ..desk.options() }).unwrap()).await;
+    assert_eq!(verify(&desk.audit_dir(), &places).unwrap().faults, []);
+}
+
+#[tokio::test]
+async fn no_number_that_is_written_there_makes_the_reader_stumble() {
+    const LAST: u64 = u64::MAX;
+    let zeros = no_hash();
+    let row = |seq: u64, prev: &str, more: &str| {
+        format!(
+            "{{\"seq\":{seq},\"time\":\"2026-01-01T00:00:00.000Z\",\"event\":\"opened\"{more},\"prev\":\"{prev}\"}}\n"
+        )
+    };
+    let head = |line: &str| hash(line.trim_end().as_bytes());
+    let first = row(LAST, &zeros, "");
+    let previous = format!(",\"previous\":{{\"file\":\"x\",\"seq\":{LAST},\"head\":\"{zeros}\"}}");
+    let forged = [
+        first.clone(),
+        // A row behind the last that there can be, and a line that is none.
+        format!("{first}{}", row(0, &head(&first), "")),
+        format!("{first}no row\n{}", row(LAST, &hash(b"no row"), "")),
+        row(1, &zeros, &previous),
+        row(LAST, &zeros, &previous),
+        row(LAST, &zeros, &format!(",\"started\":{LAST},\"duration_ms\":1e308,\"left_out\":{LAST}")),
+    ];
+    for text in forged {
+        let desk = Desk::new();
+        let (file, _) = written(&desk).await;
+        put(&file, text.as_bytes());
+        let faults = found_out(&desk, &text);
+        assert!(faults.iter().any(|fault| matches!(fault, Fault::Sequence { .. })), "{text}: {faults:?}");
+        search(&desk.audit_dir(), &Filter { last: 5, ..Filter::default() }, |_| Ok(())).unwrap();
+        // A checkpoint with such a number as well.
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let forged = Head::new(name, LAST, &zeros, "2026-01-01T00:00:00.000Z".into());
+        put(&desk.checkpoint(&file), forged.line().as_bytes());
+        found_out(&desk, &text);
+    }
+}

@@ -69,6 +69,12 @@ pub(super) fn fault(fault: &Fault) -> Words {
             "has no checkpoint",
             "the checkpoint was removed, or the file is none of this host's: nothing vouches for its end",
         ),
+        Fault::EmptyPlace => words(
+            "empty_place",
+            "has no checkpoint of this audit",
+            "mount it or put it back: without it only the other places vouch for the files. One that was named just now has \
+             one with the next call that is recorded",
+        ),
         Fault::BadCheckpoint(what) => words(
             "bad_checkpoint",
             format!("its checkpoint cannot be used: {what}"),

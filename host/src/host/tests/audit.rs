@@ -4,11 +4,13 @@ use super::kit::*;
 use crate::audit::{Audit, AuditOptions, Fault, Findings, verify};
 use crate::gate::TestClock;
 use crate::host::{Host, HostBuilder, Reply, Status};
+use crate::policy::Budget;
 use crate::{Level, NativeTool};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A host with an audit of its own.
 struct Told {
@@ -269,7 +271,57 @@ async fn a_call_whose_caller_goes_away_is_told_as_cancelled() {
     asker.abort();
     assert!(asker.await.is_err());
     assert_eq!(told.told(), ["started", "cancelled"]);
+    // Nothing stops a closure, and nobody saw what it did.
+    let last = told.rows().remove(1);
+    assert_eq!((&last["effect"], &last["stopped"]), (&json!("unknown"), &json!(false)));
     assert_eq!(told.verified().await.remarks, []);
+}
+
+#[tokio::test]
+async fn a_token_whose_budget_is_used_up_begins_nothing() {
+    let told = Told::with(|builder| builder.budget(once())).await;
+    let mut confirms = Vec::new();
+    for path in ["/a", "/b"] {
+        let arguments = json!({"path": path});
+        let token = told.token("delete", arguments.clone()).await;
+        confirms.push(confirming(arguments, &token));
+    }
+    is_ok(&told.call("delete", confirms.remove(0)).await);
+    for _ in 0..10 {
+        is_rejected(&told.call("delete", confirms[0].clone()).await, "denied", None);
+    }
+    let started = told.told().iter().filter(|row| *row == "started").count();
+    assert_eq!(started, 1, "{:?}", told.told());
+    assert_eq!(told.kit.world.effects(), 1);
+}
+
+#[tokio::test]
+async fn nothing_is_spent_for_a_caller_who_went_away_while_it_was_paid() {
+    let told = Arc::new(Told::with(|builder| builder.budget(once())).await);
+    let arguments = json!({"path": "/a"});
+    let token = told.token("delete", arguments.clone()).await;
+    let confirm = confirming(arguments, &token);
+    told.kit.store.hold_the_next_charge();
+    let asker = {
+        let (told, confirm) = (Arc::clone(&told), confirm.clone());
+        tokio::spawn(async move { told.call("delete", confirm).await })
+    };
+    told.kit.store.until_it_charges().await;
+    asker.abort();
+    assert!(asker.await.is_err());
+    told.kit.store.let_it_charge();
+    told.host.drain().await;
+    assert_eq!(told.told(), ["challenge_issued", "started", "cancelled"]);
+    let last = told.rows().remove(2);
+    assert_eq!((&last["effect"], &last["stopped"]), (&json!("none"), &json!(true)));
+    assert_eq!(told.kit.world.effects(), 0);
+    // The token is as good as before, and the one call that the budget allows is still there.
+    is_ok(&told.call("delete", confirm).await);
+    assert_eq!(told.kit.world.effects(), 1);
+}
+
+fn once() -> Budget {
+    Budget::calls("delete", 1, Duration::from_hours(1)).unwrap()
 }
 
 #[tokio::test]

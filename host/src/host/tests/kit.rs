@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 /// Where the clock starts: 2026-05-18T14:33:20Z.
 pub(crate) const START: u64 = 1_779_114_800_000;
@@ -265,6 +265,10 @@ pub(crate) struct Shaky {
     stall: AtomicBool,
     /// The next replace is made, and from then on it is cut off.
     fall: AtomicBool,
+    /// So many charges still wait until they may go on, and say that they do.
+    hold: AtomicU32,
+    charging: Notify,
+    charge_on: Notify,
     /// How often anything was asked of it.
     asked: AtomicU32,
 }
@@ -292,6 +296,18 @@ impl Shaky {
 
     pub(crate) fn cut_at_the_next_replace(&self) {
         self.fall.store(true, SeqCst);
+    }
+
+    pub(crate) fn hold_the_next_charge(&self) {
+        self.hold.store(1, SeqCst);
+    }
+
+    pub(crate) async fn until_it_charges(&self) {
+        self.charging.notified().await;
+    }
+
+    pub(crate) fn let_it_charge(&self) {
+        self.charge_on.notify_one();
     }
 
     pub(crate) fn asked(&self) -> u32 {
@@ -350,6 +366,10 @@ impl Store for Shaky {
         self.reach()?.remove(key, version).await
     }
     async fn charge(&self, charges: &[Charge]) -> Result<Charging, Unavailable> {
+        if one_less(&self.hold) {
+            self.charging.notify_one();
+            self.charge_on.notified().await;
+        }
         self.reach()?.charge(charges).await
     }
     async fn refund(&self, charges: &[Charge]) -> Result<(), Unavailable> {

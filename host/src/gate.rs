@@ -36,12 +36,12 @@ mod types;
 
 pub use bindings::approvals::Cursor;
 pub use bindings::gate::{
-    Assurance, Call, Decision, Detail, Earlier, EarlierState, Effect, Failure, Level, Outcome, OutcomeStatus, Permit,
-    Plan, Readiness, Reason, Recording, Rejection, Replayed, Settings, Settlement,
+    Assurance, Detail, Earlier, EarlierState, Effect, Failure, Level, Outcome, OutcomeStatus, Readiness, Reason,
+    Recording, Rejection, Replayed, Settings, Settlement,
 };
 pub use clock::{Clock, SystemClock, TestClock};
 pub use item::{Approval, Item, Progress, Refusal};
-pub use types::{Challenge, GateError, Request, Token};
+pub use types::{Call, Challenge, Decision, GateError, Permit, Plan, Request, Token};
 
 use crate::cache::CodeCache;
 use crate::store::Store;
@@ -163,7 +163,7 @@ impl Gate {
     pub async fn issue(&self, call: &Call, plan: &Plan) -> Result<Challenge, GateError> {
         let mut lease = self.instances.lease().await?;
         let (instance, store) = lease.parts();
-        let result = instance.counterfoil_gate_gate().call_issue(store, call, plan).await;
+        let result = instance.counterfoil_gate_gate().call_issue(store, &call.into(), &plan.into()).await;
         Ok(lease.settle(result)??.into())
     }
 
@@ -174,7 +174,7 @@ impl Gate {
     pub async fn check(&self, token: &str, call: &Call) -> Result<Readiness, GateError> {
         let mut lease = self.instances.lease().await?;
         let (instance, store) = lease.parts();
-        let result = instance.counterfoil_gate_gate().call_check(store, token, call).await;
+        let result = instance.counterfoil_gate_gate().call_check(store, token, &call.into()).await;
         Ok(lease.settle(result)??)
     }
 
@@ -191,8 +191,8 @@ impl Gate {
         let run = u64::try_from(run.as_millis()).unwrap_or(u64::MAX);
         let mut lease = self.instances.lease().await?;
         let (instance, store) = lease.parts();
-        let result = instance.counterfoil_gate_gate().call_consume(store, token, call, run).await;
-        Ok(lease.settle(result)??)
+        let result = instance.counterfoil_gate_gate().call_consume(store, token, &call.into(), run).await;
+        Ok(lease.settle(result)??.into())
     }
 
     /// Keeps what a run returned. Repeating it changes nothing.

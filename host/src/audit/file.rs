@@ -106,7 +106,9 @@ impl Current {
         self.unchanged()?;
         let seq = self.seq + 1;
         let row = Row { seq, time, prev: &self.head, ..row };
-        let mut bytes = serde_json::to_vec(&row).map_err(io::Error::from)?;
+        // Nothing hidden is in it: what is shown of it is what is written.
+        let text = serde_json::to_string(&row).map_err(io::Error::from)?;
+        let mut bytes = crate::text::escape_json(&text).into_owned().into_bytes();
         if bytes.len() > MAX_LINE {
             return Err(Stop::Now(io::Error::other("a row is longer than a line may be")));
         }

@@ -59,7 +59,8 @@ impl Rows {
             }
         }
         for rule in rules.into_iter().map(shortened) {
-            room(&mut parts, serde_json::Value::from(rule.as_str()).to_string().len() + 8);
+            let written = serde_json::Value::from(rule.as_str()).to_string();
+            room(&mut parts, crate::text::escape_json(&written).len() + 8);
             if let Some((_, rules)) = parts.last_mut() {
                 rules.push(rule);
             }

@@ -28,7 +28,7 @@ impl Gate {
             i.counterfoil_gate_responses().call_confirmation_required(
                 s,
                 tool,
-                plan,
+                &plan.into(),
                 &challenge,
                 level,
                 confirm_parameter,

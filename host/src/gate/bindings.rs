@@ -1,5 +1,5 @@
-//! What `wit/gate` says, as wasmtime's macro puts it. The generated types that carry a token show it in their `Debug`:
-//! they stay in here, and `types.rs` has silent ones.
+//! What `wit/gate` says, as wasmtime's macro puts it. The generated types that carry a token or arguments show them in
+//! their `Debug`: they stay in here, and `types.rs` has silent ones.
 
 #![allow(missing_docs, clippy::all, clippy::pedantic, reason = "generated; documented in wit/gate")]
 

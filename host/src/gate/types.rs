@@ -1,7 +1,8 @@
-//! The types of the contract that are not the generated ones: those that carry a token are silent in `Debug`.
+//! The types of the contract that are not the generated ones: those that carry a token or arguments, among which may be a
+//! secret, are silent about them in `Debug`.
 
 use super::bindings::gate;
-use super::{Earlier, Rejection, Settings};
+use super::{Assurance, Earlier, Rejection, Replayed, Settings};
 use std::fmt;
 use std::ops::Deref;
 
@@ -43,6 +44,105 @@ impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request").field("token", &self.token).finish_non_exhaustive()
     }
+}
+
+/// A call: who wants what done. Its arguments are in no `Debug` output.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The authenticated principal with its source, such as `os:alice`. Never empty, never read from the arguments.
+    pub owner: String,
+    /// The name that the tool is listed under.
+    pub tool: String,
+    /// Digest of what would run and under which rules. Never empty; `absent` where the tool is gone.
+    pub revision: String,
+    /// Canonical, as [`Gate::read`](super::Gate::read) returned them.
+    pub arguments: String,
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { owner, tool, revision, arguments: _ } = self;
+        f.debug_struct("Call")
+            .field("owner", owner)
+            .field("tool", tool)
+            .field("revision", revision)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a call would do. It is made of the call's arguments, so nothing that a tool or a caller wrote is in any `Debug`
+/// output.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// One sentence.
+    pub summary: String,
+    /// The same, structured: a JSON object.
+    pub preview: String,
+    /// What a person should know before agreeing.
+    pub warnings: Vec<String>,
+    /// What the plan rests on; comes back in the permit.
+    pub precondition: Option<String>,
+    /// The call's arguments, an object, with a fixed text for each value that is secret, where one is. Then these are all
+    /// that is kept and shown of the arguments, and whether a later call has the same is told by its digest alone.
+    pub masked_arguments: Option<String>,
+    /// What the confirmation has to prove.
+    pub needs: Assurance,
+    /// How many different approvers have to agree. Without meaning for `TokenOnly`.
+    pub approvers: u8,
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let masks = self.masked_arguments.is_some();
+        f.debug_struct("Plan")
+            .field("needs", &self.needs)
+            .field("approvers", &self.approvers)
+            .field("masks", &masks)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The call may run, once, now. Its arguments are in no `Debug` output.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Permit {
+    /// Canonical arguments: what may run.
+    pub arguments: String,
+    /// `op_` and 24 characters, unique to this run.
+    pub operation_id: String,
+    /// The precondition of the plan that was confirmed.
+    pub precondition: Option<String>,
+    /// What the confirmation proves.
+    pub assurance: Assurance,
+    /// Who agreed, where somebody had to.
+    pub approved_by: Vec<String>,
+    /// The handle for people.
+    pub approval_id: String,
+    /// When the run has to have ended: milliseconds since 1970-01-01T00:00:00Z.
+    pub deadline: u64,
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { arguments: _, operation_id, precondition: _, assurance, approved_by, approval_id, deadline } = self;
+        f.debug_struct("Permit")
+            .field("operation_id", operation_id)
+            .field("assurance", assurance)
+            .field("approved_by", approved_by)
+            .field("approval_id", approval_id)
+            .field("deadline", deadline)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What [`Gate::consume`](super::Gate::consume) decided.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    /// Run it: the token is spent.
+    Execute(Permit),
+    /// Run nothing and deliver this.
+    Replay(Replayed),
+    /// Run nothing and say why.
+    Reject(Rejection),
 }
 
 /// A confirmation was issued. The token is shown here and never again.
@@ -89,6 +189,37 @@ impl From<gate::Request> for Request {
     }
 }
 
+impl From<&Call> for gate::Call {
+    fn from(c: &Call) -> Self {
+        let Call { owner, tool, revision, arguments } = c.clone();
+        Self { owner, tool, revision, arguments }
+    }
+}
+
+impl From<&Plan> for gate::Plan {
+    fn from(p: &Plan) -> Self {
+        let Plan { summary, preview, warnings, precondition, masked_arguments, needs, approvers } = p.clone();
+        Self { summary, preview, warnings, precondition, masked_arguments, needs, approvers }
+    }
+}
+
+impl From<gate::Permit> for Permit {
+    fn from(p: gate::Permit) -> Self {
+        let gate::Permit { arguments, operation_id, precondition, assurance, approved_by, approval_id, deadline } = p;
+        Self { arguments, operation_id, precondition, assurance, approved_by, approval_id, deadline }
+    }
+}
+
+impl From<gate::Decision> for Decision {
+    fn from(decision: gate::Decision) -> Self {
+        match decision {
+            gate::Decision::Execute(permit) => Self::Execute(permit.into()),
+            gate::Decision::Replay(replayed) => Self::Replay(replayed),
+            gate::Decision::Reject(rejection) => Self::Reject(rejection),
+        }
+    }
+}
+
 impl From<gate::Challenge> for Challenge {
     fn from(c: gate::Challenge) -> Self {
         let gate::Challenge { token, approval_id, expires_at, ttl, recent } = c;
@@ -132,5 +263,37 @@ impl Default for Settings {
             pending_per_owner: 32,
             pending_in_all: 10_000,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_arguments_or_of_a_plan_is_in_a_debug_output() {
+        let secret = || "correct-horse".to_owned();
+        let call = Call { owner: "os:a".into(), tool: "t".into(), revision: "1".into(), arguments: secret() };
+        let plan = Plan {
+            summary: secret(),
+            preview: secret(),
+            warnings: vec![secret()],
+            precondition: Some(secret()),
+            masked_arguments: Some(secret()),
+            needs: Assurance::TokenOnly,
+            approvers: 0,
+        };
+        let permit = Permit {
+            arguments: secret(),
+            operation_id: "op_a".into(),
+            precondition: Some(secret()),
+            assurance: Assurance::TokenOnly,
+            approved_by: Vec::new(),
+            approval_id: "apr_a".into(),
+            deadline: 1,
+        };
+        let shown = format!("{call:?} {plan:?} {permit:?} {:?}", Decision::Execute(permit.clone()));
+        assert!(!shown.contains(&secret()), "{shown}");
+        assert!(shown.contains("os:a") && shown.contains("op_a"), "{shown}");
     }
 }

@@ -8,6 +8,7 @@ use crate::audit::{Filter, search};
 use crate::config::AuditConfig;
 use crate::text::escape;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::time::SystemTime;
 
 #[derive(clap::Args)]
@@ -79,12 +80,14 @@ pub(super) fn run(args: &Args, audit: &AuditConfig) -> anyhow::Result<u8> {
         approval_id: args.approval.clone(),
         last: usize::try_from(args.last).unwrap_or(usize::MAX),
     };
+    let ends = if args.json { Ends::default() } else { Ends::of(&filter, audit)? };
     let mut count = 0_u64;
-    let found = search(&audit.dir, &filter, |hit| {
+    let found = search(&audit.dir, &filter, |mut hit| {
         count += 1;
         if args.json {
             return json(&hit.text);
         }
+        ends.complete(&hit.file, &mut hit.row);
         line(&row(&hit.row))
     })?;
     if found.more > 0 {
@@ -97,6 +100,45 @@ pub(super) fn run(args: &Args, audit: &AuditConfig) -> anyhow::Result<u8> {
         note(&format!("no such row in {}", escape(&audit.dir.display().to_string())));
     }
     Ok(exit::OK)
+}
+
+/// What the end of a confirmed run says of its start. The start is written before the token is spent, when nobody knows yet
+/// whether it is and under which operation id; the end names it by its process, the confirmation and its number.
+#[derive(Default)]
+struct Ends(HashMap<(String, String, u64), Vec<(String, Value)>>);
+
+impl Ends {
+    /// Of the runs that a filter can show; their ends may be other rows than it shows.
+    fn of(filter: &Filter, audit: &AuditConfig) -> anyhow::Result<Self> {
+        let mut ends = HashMap::new();
+        if !filter.events.is_empty() && !filter.events.iter().any(|event| event == STARTED) {
+            return Ok(Self(ends));
+        }
+        let filter = Filter { events: vec!["ended".to_owned()], until: None, ..filter.clone() };
+        search(&audit.dir, &filter, |hit| {
+            if let (Some(id), Some(started)) = (hit.row.text("approval_id"), hit.row.count("started")) {
+                let told = |field: &str| Some((field.to_owned(), hit.row.fields.get(field)?.clone()));
+                let told = ["operation_id", "assurance"].into_iter().filter_map(told).collect();
+                ends.insert((process(&hit.file).to_owned(), id.to_owned(), started), told);
+            }
+            Ok(())
+        })?;
+        Ok(Self(ends))
+    }
+
+    fn complete(&self, file: &str, row: &mut Row) {
+        let Some(id) = row.text("approval_id").filter(|_| row.event == STARTED) else { return };
+        for (field, value) in self.0.get(&(process(file).to_owned(), id.to_owned(), row.seq)).into_iter().flatten() {
+            row.fields.entry(field.clone()).or_insert_with(|| value.clone());
+        }
+    }
+}
+
+const STARTED: &str = "started";
+
+/// What the names of one process's files have in common: all but the number of the file.
+fn process(file: &str) -> &str {
+    file.rsplit_once('-').map_or(file, |(process, _)| process)
 }
 
 /// A row in one line: when, what, about which tool, who, and what else it says.
@@ -134,6 +176,30 @@ mod tests {
         assert!(!shown.chars().any(|c| c.is_control() || c == '\u{202e}'), "{shown}");
         assert!(shown.starts_with("2026-05-18T14:33:20.001Z  refused            x\\u{202e}y  os:a"), "{shown}");
         assert!(shown.contains("reason=expired") && !shown.contains(&zeros));
+    }
+
+    #[test]
+    fn a_start_is_told_with_what_its_own_end_says() {
+        let read = |event: &str, more: &str| {
+            let zeros = "0".repeat(64);
+            let text = format!(
+                r#"{{"seq":3,"time":"2026-05-18T14:33:20.001Z","event":"{event}","approval_id":"apr_a",{more}"prev":"{zeros}"}}"#
+            );
+            crate::audit::line::read(text.as_bytes()).unwrap()
+        };
+        let end = vec![("operation_id".to_owned(), Value::from("op_a"))];
+        let ends = Ends(HashMap::from([(("20260518T143320123Z-0123456789ab".into(), "apr_a".into(), 3), end)]));
+        let shown = |file: &str, mut one: Row| {
+            ends.complete(file, &mut one);
+            row(&one)
+        };
+        // The run may have ended in the file that goes on from that one.
+        let own = "20260518T143320123Z-0123456789ab-0002.jsonl";
+        assert!(shown(own, read(STARTED, "")).contains("operation_id=op_a"));
+        assert!(shown(own, read(STARTED, r#""operation_id":"op_b","#)).contains("operation_id=op_b"));
+        // Another process tried the same confirmation and has a row of the same number.
+        assert!(!shown(&own.replace("ab-", "cd-"), read(STARTED, "")).contains("op_a"));
+        assert!(!shown(own, read("refused", "")).contains("op_a"));
     }
 
     #[test]

@@ -83,6 +83,15 @@ impl Told {
 }
 
 #[tokio::test]
+async fn a_row_has_nothing_in_it_that_cannot_be_seen() {
+    let told = Told::new().await;
+    is_rejected_as(&told.call("x\u{202e}\u{200b}y", json!({})).await, "unknown_tool");
+    assert!(told.text().contains(r#""tool":"x\u202e\u200by""#), "{}", told.text());
+    assert_eq!(told.rows()[0]["tool"], "x\u{202e}\u{200b}y");
+    told.verified().await;
+}
+
+#[tokio::test]
 async fn a_confirmed_call_is_told_from_its_issue_to_its_replay() {
     let told = Told::new().await;
     let arguments = json!({"path": "/a"});

@@ -8,6 +8,7 @@ mod limits;
 mod made;
 mod page;
 mod reach;
+mod room;
 mod serve;
 mod shown;
 mod space;

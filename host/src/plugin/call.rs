@@ -18,7 +18,6 @@ use crate::tool::{Effect, Observed, Outcome, Plan, Power, Prepared, Progress, Ru
 use crate::{json, text};
 use async_trait::async_trait;
 use std::sync::Arc;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use wasmtime::Trap;
 use wasmtime_wasi::I32Exit;
@@ -40,8 +39,8 @@ pub(super) struct Ready {
 struct Slot {
     _turn: Turn,
     _alone: Option<Alone>,
-    _shared: OwnedSemaphorePermit,
-    _place: Place,
+    _shared: Turn,
+    _places: [Place; 2],
 }
 
 impl Inner {
@@ -87,13 +86,16 @@ impl Inner {
     /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came, and have
     /// their directories to themselves unless the operator lets several run at once.
     async fn slot(&self, owner: &str, power: Power) -> Result<Slot, ToolError> {
-        let place = self.turns.enter(owner).map_err(|calls| {
+        let too_many = |calls| {
             ToolError::Unavailable(format!(
                 "plug-in {} has {calls} calls of yours already, running or waiting: wait until some of them have ended, then \
                  call again",
                 self.name
             ))
-        })?;
+        };
+        let place = self.turns.enter(owner).map_err(too_many)?;
+        // Whoever calls many plug-ins leaves room for others, as whoever calls one.
+        let everywhere = self.sandbox.slots.enter(owner).map_err(too_many)?;
         let changes = || {
             self.given.dirs.iter().any(|granted| granted.grant.access == Access::ReadWrite)
                 || self.given.web.can_change()
@@ -111,11 +113,12 @@ impl Inner {
                 true => Some(alone(&self.given.dirs).await?),
                 false => None,
             };
-            let shared = Arc::clone(&self.sandbox.slots).acquire_owned().await.map_err(closed)?;
-            Ok((turn, alone, shared))
+            Ok((turn, alone, everywhere.turn(false).await.map_err(closed)?))
         };
         match timeout(self.limits.queue, slot).await {
-            Ok(Ok((turn, alone, shared))) => Ok(Slot { _turn: turn, _alone: alone, _shared: shared, _place: place }),
+            Ok(Ok((turn, alone, shared))) => {
+                Ok(Slot { _turn: turn, _alone: alone, _shared: shared, _places: [place, everywhere] })
+            }
             Ok(Err(error)) => Err(error),
             Err(_) => Err(ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name))),
         }

@@ -24,6 +24,9 @@ const TITLE: usize = 256;
 /// Longest description, in bytes: agents read all of them.
 const DESCRIPTION: usize = 16 * 1024;
 
+/// Whose the calls of a start are: no owner is called so.
+const NOBODY: &str = "";
+
 /// Asks for the tools and checks each declaration. Returns them with their input schemas.
 pub(super) async fn ask(
     sandbox: &Sandbox,
@@ -32,8 +35,9 @@ pub(super) async fn ask(
     limits: &Limits,
     fixed: &Fixed,
 ) -> Result<(Vec<Declaration>, BTreeMap<String, Arc<Schema>>), String> {
-    // The pool has no more instances than there are slots. They are never closed.
-    let _slot = sandbox.slots.acquire().await.map_err(|error| error.to_string())?;
+    // The pool has no more instances than there are slots. What is asked at a start is nobody's, and leaves room for calls.
+    let place = sandbox.slots.enter(NOBODY).map_err(|asked| format!("waits behind {asked} others"))?;
+    let _slot = place.turn(false).await.map_err(|error| error.to_string())?;
     let nothing = Given { fixed: fixed.clone(), ..Given::default() };
     let asked = async {
         let mut instance = Instance::new(pre, limits, &nothing, Power::ReadOnly)

@@ -4,6 +4,7 @@
 use super::bindings::counterfoil::tool::progress;
 use super::instance::State;
 use super::lanes::Lanes;
+use super::turns::Turns;
 use super::watch;
 use crate::cache::CodeCache;
 use crate::{Error, ErrorKind};
@@ -13,7 +14,6 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{Config, Enabled, Engine, EngineWeak, InstanceAllocationStrategy, PoolingAllocationConfig};
 
@@ -54,7 +54,8 @@ pub struct Sandbox {
     /// the same for all.
     others: Mutex<BTreeMap<u64, Arc<Machine>>>,
     pub(super) cache: CodeCache,
-    pub(super) slots: Arc<Semaphore>,
+    /// One for each instance that can be at once, whichever plug-in's it is.
+    pub(super) slots: Arc<Turns>,
     pub(super) lanes: Lanes,
     #[cfg(feature = "http")]
     pub(super) network: Arc<super::http::Network>,
@@ -84,7 +85,7 @@ impl Sandbox {
     /// [`ErrorKind::Plugin`] when this machine cannot run the engine at all.
     pub fn new(options: SandboxOptions) -> Result<Arc<Self>, Error> {
         let (usual, others) = (Machine::new(STACK)?, Mutex::default());
-        let slots = Arc::new(Semaphore::new(INSTANCES as usize));
+        let slots = Arc::new(Turns::shared(INSTANCES));
         Ok(Arc::new(Self {
             usual,
             others,

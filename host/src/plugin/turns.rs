@@ -1,13 +1,13 @@
-//! Whose turn it is: how many calls of a plug-in run at once, and how many of them are one owner's. An owner's calls wait for
-//! each other before they wait for anybody else's, so that of two owners the one with a hundred calls keeps the other waiting
-//! no longer than the one with a single call.
+//! Whose turn it is: how many calls of a plug-in run at once, or of all plug-ins together, and how many of them are one
+//! owner's. An owner's calls wait for each other before they wait for anybody else's, so that of two owners the one with a
+//! hundred calls keeps the other waiting no longer than the one with a single call.
 
 use super::options::Limits;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-/// The turns of one plug-in.
+/// The turns of one plug-in, or of a sandbox.
 pub(super) struct Turns {
     /// Calls that change nothing.
     reading: Arc<Semaphore>,
@@ -33,22 +33,33 @@ pub(super) struct Place {
     owner: String,
 }
 
-/// A turn among those of the plug-in.
+/// A turn, taken until it is dropped.
 pub(super) struct Turn {
     _all: OwnedSemaphorePermit,
     _own: OwnedSemaphorePermit,
 }
 
 impl Turns {
+    /// Those of a plug-in.
     pub(super) fn new(limits: &Limits) -> Self {
-        let [reading, writing] = [limits.reading, limits.max_concurrent].map(|count| count as usize);
+        Self::of(limits.reading, limits.max_concurrent, limits.per_owner)
+    }
+
+    /// Those of a sandbox, which has so many instances: whatever a call may change, it is one. How many may wait is each
+    /// plug-in's to say.
+    pub(super) fn shared(instances: u32) -> Self {
+        Self::of(instances, instances, u32::MAX)
+    }
+
+    fn of(reading: u32, writing: u32, most: u32) -> Self {
+        let [reading, writing] = [reading, writing].map(|count| count as usize);
         // A quarter of what only reads is left to others; runs that write are mostly one at a time.
         let left = (reading / 4).max(1);
         Self {
             reading: Arc::new(Semaphore::new(reading)),
             writing: Arc::new(Semaphore::new(writing)),
             share: (reading.saturating_sub(left).max(1), writing),
-            most: limits.per_owner,
+            most,
             owners: Mutex::default(),
         }
     }

@@ -56,7 +56,7 @@ async fn a_runaway_call_is_stopped_within_100_ms_of_its_deadline() {
     }
 }
 
-async fn call_as(host: &Host, owner: &str, tool: &str) -> (Status, Value) {
+pub async fn call_as(host: &Host, owner: &str, tool: &str) -> (Status, Value) {
     let owner = Owner::new("name", owner).unwrap();
     let reply = host.call(Incoming { owner, tool: tool.into(), arguments: "{}".into(), progress: None }).await;
     (reply.status, serde_json::from_str(&reply.payload).unwrap())

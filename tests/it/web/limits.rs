@@ -6,6 +6,7 @@ use super::{Served, plain, request, serve};
 use crate::plugin::bench::{SHORT, call};
 use counterfoil::plugin::{HttpGrant, Limits};
 use counterfoil::{Host, Status};
+use counterfoil_tests::program::Folder;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -80,4 +81,28 @@ async fn a_call_that_is_given_up_takes_its_connection_with_it() {
     server.came().await;
     waiting.abort();
     server.gone().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_program_takes_both_limits_from_its_configuration() {
+    let server = Server::start(None).await;
+    let (authority, port) = (server.authority(), server.port);
+    let calls = move || {
+        let folder = Folder::new();
+        std::fs::copy(counterfoil_tests::fixture("fetch"), folder.path("work/fetch.wasm")).unwrap();
+        let limits = "limits = { http_requests = 2, http_body = \"1 KiB\" }";
+        let grant = format!("[[plugins.fetch.http]]\nscheme = \"http\"\nhost = \"127.0.0.1\"\nport = {port}\n");
+        folder.write("work/counterfoil.toml", &format!("[plugins.fetch]\nsource = \"fetch.wasm\"\n{limits}\n{grant}"));
+        folder.lock();
+        let fetched = |times: u32, path: &str| {
+            let arguments = json!({ "authority": authority, "times": times, "path": path }).to_string();
+            (Status::Ok, folder.run(&["call", "fetch", &arguments, "--json"]).json())
+        };
+        [fetched(2, "/"), fetched(3, "/"), fetched(1, "/bytes/1024"), fetched(1, "/bytes/1025")]
+    };
+    let [two, three, within, over] = tokio::task::spawn_blocking(calls).await.unwrap();
+    assert_eq!((&two.1["answer"], &within.1["length"]), (&json!(200), &json!(1024)), "{two:?} {within:?}");
+    failure(three, "ConnectionLimitReached");
+    failure(over, "response body size exceeds limit");
+    assert_eq!(server.seen().len(), 6);
 }

@@ -4,6 +4,7 @@
 mod answers;
 mod case;
 mod declared;
+mod granted;
 mod limits;
 mod made;
 mod page;

@@ -3,7 +3,7 @@
 mod change;
 mod effect;
 mod limits;
-mod server;
+pub mod server;
 mod sockets;
 mod targets;
 mod tls;

@@ -1,5 +1,6 @@
 //! One hostile plug-in: which it is, how it ends, and the driver that holds it to that beside a plug-in that does no harm.
 
+use super::granted::{self, Web};
 use crate::plugin::bench::{SANDBOX, call, confirmed, gate, load, options};
 use counterfoil::plugin::{Access, DirGrant, Limits, Plugin};
 use counterfoil::{Host, Level, Status};
@@ -28,6 +29,10 @@ pub struct Case {
     /// What is different in its directory afterwards: `+new -old`.
     changes: &'static str,
     raised: bool,
+    /// Requests that it is granted.
+    pub web: Option<Web>,
+    /// A variable that it is granted.
+    pub variable: Option<&'static str>,
 }
 
 pub enum End {
@@ -76,7 +81,7 @@ impl Case {
     }
 
     const fn new(name: &'static str, end: End, happens: &'static str) -> Self {
-        Self { name, does: None, end, happens, changes: "", raised: false }
+        Self { name, does: None, end, happens, changes: "", raised: false, web: None, variable: None }
     }
 
     pub const fn changes(self, changes: &'static str) -> Self {
@@ -85,6 +90,14 @@ impl Case {
 
     pub const fn raised(self) -> Self {
         Self { raised: true, ..self }
+    }
+
+    pub const fn web(self, web: Web) -> Self {
+        Self { web: Some(web), ..self }
+    }
+
+    pub const fn variable(self, name: &'static str) -> Self {
+        Self { variable: Some(name), ..self }
     }
 
     pub const fn does(self, does: &'static str) -> Self {
@@ -185,6 +198,7 @@ pub async fn hold(case: &Case) {
 
     let mut options = options("hostile");
     options.dirs.push(place.grant());
+    let server = granted::grant(case, &mut options).await;
     let time = if case.is_timed() { TIME } else { PATIENCE };
     options.limits = Limits { preview: time, execute: time, memory: 128 << 20, ..Limits::default() };
     let bytes = case.component();
@@ -214,7 +228,8 @@ pub async fn hold(case: &Case) {
             let host = host.build().await.unwrap();
             let port = place.listener.local_addr().unwrap().port().to_string();
             for step in *steps {
-                let arguments = step.arguments.replace("PORT", &port).replace("LONG", &"a".repeat(100_000));
+                let arguments =
+                    server.spelled(step.arguments).replace("PORT", &port).replace("LONG", &"a".repeat(100_000));
                 let arguments = arguments.replace("\"WORDS\"", &vec![r#""w1999""#; 25_000].join(","));
                 let called = async {
                     match step.confirm {
@@ -232,6 +247,7 @@ pub async fn hold(case: &Case) {
     assert_eq!(difference(&before, &place.listing()), case.changes, "{}", case.name);
     assert_eq!(std::fs::read_to_string(place.place.path().join("secret")).unwrap(), "secret", "{}", case.name);
     assert!(place.listener.accept().is_err(), "{} has connected", case.name);
+    granted::hold(case, &server);
 }
 
 fn check(case: &Case, step: &Step, status: Status, payload: &Value) {

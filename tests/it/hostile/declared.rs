@@ -19,6 +19,16 @@ pub const CASES: &[Case] = &[
         "tool \"echo\" is listed by \"good\" and by \"hostile\": rename one",
         "The host does not start.",
     ),
+    Case::not_started(
+        "name_digit",
+        "tool \"ech0\" of \"hostile\" is easily taken for \"echo\" of \"good\"",
+        "The host does not start: to a person both are one name.",
+    ),
+    Case::not_started(
+        "name_case",
+        "tool \"Echo\" of \"hostile\" is easily taken for \"echo\" of \"good\"",
+        "The host does not start.",
+    ),
     Case::not_loaded("name_lookalike", "use 1 to 64 of a-z, A-Z, 0-9, _ and -", "Not loaded: names are ASCII."),
     Case::not_loaded(
         "name_control",

@@ -51,6 +51,11 @@ impl Server {
         server
     }
 
+    /// A text with the server's port in it.
+    pub fn spelled(&self, text: &str) -> String {
+        text.replace("SERVER", &self.port.to_string())
+    }
+
     pub fn authority(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }

@@ -27,6 +27,7 @@ mod command;
 pub(crate) mod event;
 mod file;
 mod findings;
+mod idle;
 pub(crate) mod in_force;
 pub mod line;
 mod lines;
@@ -50,6 +51,7 @@ use crate::gate::{Clock, SystemClock};
 use crate::{Error, ErrorKind, private};
 use event::{Event, Previous, Row, Subject};
 use file::{Current, Stop, Written};
+use idle::{Idle, LeftOut};
 use in_force::{InForce, Rows};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -124,8 +126,7 @@ struct State {
     in_force: Option<Arc<Rows>>,
     /// Why it has to be written before the next row.
     due: Option<&'static str>,
-    left_out: u64,
-    budget: Budget,
+    idle: Idle,
 }
 
 /// A row is not there, or not certain to last. The text is for the operator.
@@ -262,27 +263,36 @@ impl Inner {
 
     fn append(&self, subject: Option<&Subject>, event: Event<'_>) -> Result<Option<u64>, Unwritten> {
         let mut state = self.state();
-        if event.is_idle() && !state.budget.take(Instant::now()) {
-            state.left_out = state.left_out.saturating_add(1);
+        if let Some(why) = event.idle()
+            && !state.idle.takes(subject, why, Instant::now())
+        {
             return Ok(None);
         }
         state.ready(&self.options)?;
-        let left_out = (state.left_out > 0).then_some(state.left_out);
-        let seq = state.put(Row { left_out, ..event.row(subject) }, &self.options)?;
-        state.left_out = 0;
+        let left_out = state.idle.left_out();
+        let row = Row {
+            left_out: left_out.as_ref().map(LeftOut::count),
+            left_out_why: left_out.as_ref(),
+            ..event.row(subject)
+        };
+        let seq = state.put(row, &self.options)?;
+        state.idle.told();
         Ok(Some(seq))
     }
 
     /// Says how many rows were left out, where no other row has.
     fn tell_left_out(&self) -> Result<(), Unwritten> {
         let mut state = self.state();
-        if state.left_out == 0 {
-            return Ok(());
-        }
+        let Some(left_out) = state.idle.left_out() else { return Ok(()) };
         state.ready(&self.options)?;
-        let row = Row { event: "left_out", left_out: Some(state.left_out), ..Row::default() };
+        let row = Row {
+            event: "left_out",
+            left_out: Some(left_out.count()),
+            left_out_why: Some(&left_out),
+            ..Row::default()
+        };
         state.put(row, &self.options)?;
-        state.left_out = 0;
+        state.idle.told();
         Ok(())
     }
 }
@@ -298,7 +308,7 @@ impl State {
         if let Some(why) = &self.broken {
             return Err(Unwritten(why.clone()));
         }
-        let full = self.current.as_ref().is_some_and(|current| current.length >= options.max_file);
+        let full = self.current.as_ref().is_some_and(|current| current.closed || current.length >= options.max_file);
         if full || self.current.is_none() {
             self.begin(options)?;
         }
@@ -314,6 +324,7 @@ impl State {
     /// Begins a file: the first, or the one behind a full one.
     fn begin(&mut self, options: &AuditOptions) -> Result<(), Unwritten> {
         let time = time(&*options.clock);
+        self.close(options)?;
         let before = self.current.as_ref().map(Current::written);
         let name = match &before {
             Some(before) => file::next_name(&before.name),
@@ -342,6 +353,12 @@ impl State {
         Ok(())
     }
 
+    /// Says that no row comes behind the last one of the file.
+    fn close(&mut self, options: &AuditOptions) -> Result<(), Unwritten> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        current.close(time(&*options.clock)).map_err(|stop| self.stopped(stop))
+    }
+
     fn put(&mut self, row: Row<'_>, options: &AuditOptions) -> Result<u64, Unwritten> {
         let Some(current) = &mut self.current else { return Err(Unwritten("there is no file".into())) };
         current.append(row, time(&*options.clock)).map_err(|stop| self.stopped(stop))
@@ -355,32 +372,6 @@ impl State {
                 Unwritten(what)
             }
         }
-    }
-}
-
-/// How many rows of calls that run nothing are written: so many at once, and then so many a second. Whoever knocks without
-/// end does not fill the disk.
-#[derive(Default)]
-struct Budget {
-    used: u32,
-    since: Option<Instant>,
-}
-
-impl Budget {
-    const AT_ONCE: u32 = 256;
-    const EACH: Duration = Duration::from_millis(500);
-
-    fn take(&mut self, now: Instant) -> bool {
-        let since = *self.since.get_or_insert(now);
-        let back = u32::try_from(now.saturating_duration_since(since).as_millis() / Self::EACH.as_millis());
-        let back = back.unwrap_or(u32::MAX).min(self.used);
-        self.used -= back;
-        self.since = Some(if self.used == 0 { now } else { since + Self::EACH * back });
-        if self.used >= Self::AT_ONCE {
-            return false;
-        }
-        self.used += 1;
-        true
     }
 }
 

@@ -5,21 +5,36 @@ use rustix::process::geteuid;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Write permission for the group or for everybody.
 const OTHERS_WRITE: u32 = 0o022;
 /// Any permission for the group or for everybody.
 const OTHERS: u32 = 0o077;
 
-/// A folder that only this user can change: made with mode 0700 if it is not there, else checked.
+/// A folder that only this user can change: made with mode 0700 if it is not there, else checked. What is made outlives a
+/// power cut: whatever is brought to the disk in it is nowhere if its own name is not.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {
+    let parents = parents_of_new(path);
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    for parent in parents {
+        File::open(parent)?.sync_all()?;
+    }
     let metadata = fs::metadata(path)?;
     if !metadata.is_dir() {
         return Err(refused(path, "is no folder: choose another path"));
     }
     ours(path, &metadata)
+}
+
+/// The folders that get a new name in them where `path` is made: none where it is there.
+fn parents_of_new(path: &Path) -> Vec<PathBuf> {
+    let new = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+    let parent = |folder: &Path| match folder.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    new.map(parent).collect()
 }
 
 /// The same check of a folder that may not be there yet. Makes nothing.
@@ -109,6 +124,18 @@ mod tests {
         state_file(&file).unwrap();
         state_file(&file).unwrap();
         assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn every_folder_that_gets_a_new_name_is_brought_to_the_disk() {
+        let base = tempfile::tempdir().unwrap();
+        let inner = base.path().join("a/b/c");
+        let expected = [base.path().join("a/b"), base.path().join("a"), base.path().to_owned()];
+        assert_eq!(parents_of_new(&inner), expected);
+        folder(&inner).unwrap();
+        assert_eq!(parents_of_new(&inner), [] as [PathBuf; 0]);
+        assert_eq!(parents_of_new(&inner.join("d")), [inner]);
+        assert_eq!(parents_of_new(Path::new("not there at all")), [PathBuf::from(".")]);
     }
 
     #[test]

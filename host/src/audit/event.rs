@@ -71,9 +71,13 @@ pub(crate) enum Event<'a> {
 }
 
 impl Event<'_> {
-    /// Whether a caller can bring this about as often as it likes while nothing runs.
-    pub(super) fn is_idle(&self) -> bool {
-        matches!(self, Self::Refused { started: None, .. } | Self::Replayed { started: None, .. })
+    /// Why, where a caller can bring this about as often as it likes while nothing runs.
+    pub(super) fn idle(&self) -> Option<&'static str> {
+        match *self {
+            Self::Refused { started: None, reason, .. } => Some(words::reason(reason)),
+            Self::Replayed { started: None, .. } => Some("replayed"),
+            _ => None,
+        }
     }
 
     pub(super) fn row<'a>(&'a self, subject: Option<&'a Subject>) -> Row<'a> {
@@ -242,6 +246,8 @@ pub(super) struct Row<'a> {
     /// How many rows were left out since the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) left_out: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) left_out_why: Option<&'a super::idle::LeftOut>,
     pub(super) prev: &'a str,
 }
 
@@ -260,7 +266,7 @@ impl<'a> Row<'a> {
 }
 
 /// Every field that a row can have, in the order of a line, and what it says: `docs/audit.md` is held to these.
-pub const FIELDS: [(&str, &str); 36] = [
+pub const FIELDS: [(&str, &str); 37] = [
     ("seq", "number of the row: 1 for the first of a process, one more for each; it goes on over a rotation"),
     ("time", "when it was written: RFC 3339 with milliseconds, UTC"),
     ("event", "what happened: the table above"),
@@ -297,6 +303,7 @@ pub const FIELDS: [(&str, &str); 36] = [
     ("overrides", "what the operator raised: `tool`, `declared` and `level`"),
     ("rules", "the operator's rules, as written; a long one is cut, with its digest"),
     ("left_out", "how many refusals and replays were not written since the row before, because too many came at once"),
+    ("left_out_why", "the same by why: each reason of the wire, and `replayed`, with how many"),
 ];
 
 /// The last field, in every row.

@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// What the first row says of the form of a file.
 pub(super) const FORMAT: &str = "counterfoil-audit 1";
 
+/// What the last row of a file says that was ended in order.
+pub(super) const CLOSED: &str = "closed";
+
 /// Why a row is not there.
 #[derive(Debug)]
 pub(super) enum Stop {
@@ -41,6 +44,8 @@ pub(super) struct Current {
     pub(super) length: u64,
     /// Whether its name is known to be on the disk.
     pub(super) settled: bool,
+    /// Whether its last row says that no other comes.
+    pub(super) closed: bool,
     path: PathBuf,
     identity: (u64, u64),
 }
@@ -77,6 +82,7 @@ impl Current {
             head: line::no_hash(),
             length: 0,
             settled: false,
+            closed: false,
             path,
             identity: (found.dev(), found.ino()),
         })
@@ -99,6 +105,15 @@ impl Current {
             previous,
             ..Row::default()
         }
+    }
+
+    /// The last row: whatever is behind it is none of ours.
+    pub(super) fn close(&mut self, time: String) -> Result<(), Stop> {
+        if !self.closed {
+            self.append(Row { event: CLOSED, ..Row::default() }, time)?;
+            self.closed = true;
+        }
+        Ok(())
     }
 
     /// Appends a row and returns its number. It is then with the system, and not yet certainly on the disk.

@@ -45,6 +45,8 @@ pub enum Fault {
         /// The last row that the checkpoint knows of.
         known: u64,
     },
+    /// Something is behind the row that ends the file.
+    Behind,
     /// There is no checkpoint for the file.
     NoCheckpoint,
     /// A further place, which is named instead of a file, has no checkpoint at all.

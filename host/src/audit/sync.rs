@@ -158,12 +158,16 @@ impl Drop for Inner {
     /// What nobody flushed. It blocks for as long as the disk takes.
     fn drop(&mut self) {
         let left_out = self.tell_left_out();
+        let closed = {
+            let mut state = self.state();
+            if state.broken.is_none() { state.close(&self.options) } else { Ok(()) }
+        };
         let unsynced = {
             let state = self.state();
             state.broken.is_none() && (state.last() > state.synced || !state.closing.is_empty())
         };
         let synced = if unsynced { self.sync() } else { Ok(()) };
-        if let Err(error) = left_out.and(synced) {
+        if let Err(error) = left_out.and(closed).and(synced) {
             tracing::error!("{error}");
         }
     }

@@ -150,7 +150,8 @@ async fn every_event_makes_a_row_that_verifies_and_every_field_is_explained() {
     let findings = desk.is_whole();
     let rows = desk.rows();
     // The opening and what is in force come first.
-    assert_eq!(findings.files[0].rows as usize, every_event().len() + 2);
+    assert_eq!(findings.files[0].rows as usize, every_event().len() + 3);
+    assert_eq!(rows.last().unwrap()["event"], "closed");
     assert_eq!(rows[0]["event"], "opened");
     assert_eq!(rows[0]["file"], desk.files()[0].file_name().unwrap().to_str().unwrap());
     assert_eq!(rows[1]["overrides"][0]["tool"], "write_file");
@@ -249,6 +250,8 @@ async fn whoever_knocks_without_end_fills_no_disk_and_the_rows_say_how_often() {
     let rows = desk.rows();
     assert!(rows.len() < 400, "{}", rows.len());
     let counted: u64 = rows.iter().filter_map(|row| row["left_out"].as_u64()).sum();
+    let why: u64 = rows.iter().filter_map(|row| row["left_out_why"]["unknown_tool"].as_u64()).sum();
+    assert_eq!(why, counted);
     assert_eq!(counted + rows.iter().filter(|row| row["event"] == "refused").count() as u64, 10_000);
     assert!(rows[1]["tool"].as_str().unwrap().ends_with("… (100000 characters)"));
     assert_eq!(rows.iter().filter(|row| row["event"] == "started").count(), 1, "what runs is never left out");

@@ -2,7 +2,7 @@
 //! finds, so that one fault is one finding.
 
 use super::checkpoint::{self, AUDIT, CHECKPOINT, Head};
-use super::file::{self, FORMAT};
+use super::file::{self, CLOSED, FORMAT};
 use super::findings::{Checked, Fault, Findings, Remark};
 use super::line::{self, Row, no_hash};
 use super::lines::{self, Content, Lines};
@@ -187,6 +187,7 @@ fn check(
     let mut before = before;
     let mut seen = vec![false; heads.len()];
     let mut torn = None;
+    let mut closed = false;
     loop {
         let line = match lines.next() {
             Ok(Some(line)) => line,
@@ -197,6 +198,9 @@ fn check(
             }
         };
         let number = Some(line.number);
+        if std::mem::take(&mut closed) {
+            findings.fault(name, number, Fault::Behind);
+        }
         let bytes = match line.content {
             Content::Whole(bytes) => bytes,
             Content::Long => {
@@ -232,6 +236,7 @@ fn check(
             findings.fault(name, number, Fault::Sequence { expected, found: row.seq });
         }
         (end.seq, end.head) = (row.seq, line::hash(&bytes));
+        closed = row.event == CLOSED;
         for (head, seen) in heads.iter().zip(&mut seen) {
             *seen |= head.seq == row.seq && head.head == end.head;
         }

@@ -168,7 +168,7 @@ async fn hostile_files_are_read_in_bounded_memory_and_without_a_panic() {
         let findings = desk.verify();
         assert!(findings.faults.len() <= 1_000);
         let found = search(&desk.audit_dir(), &Filter { last: 5, ..Filter::default() }, |_| Ok(())).unwrap();
-        assert_eq!(found.more + 5, every_event().len() as u64 + 2);
+        assert_eq!(found.more + 5, every_event().len() as u64 + 3);
     }
     let other = desk.audit_dir().join("20250101T000000000Z-0123456789ab-0001.jsonl");
     std::os::unix::fs::symlink("/dev/zero", &other).unwrap();
@@ -182,7 +182,10 @@ async fn hostile_files_are_read_in_bounded_memory_and_without_a_panic() {
 #[tokio::test]
 async fn half_a_line_after_the_last_checkpoint_is_a_power_cut_and_no_alarm() {
     let desk = Desk::new();
-    let (file, bytes) = written(&desk).await;
+    let audit = desk.open();
+    everything(&audit).await;
+    let file = desk.files().remove(0);
+    let bytes = fs::read(&file).unwrap();
     put(&file, &[&bytes, b"{\"seq\":15,\"ti".as_slice()].concat());
     let findings = desk.is_whole();
     assert!(findings.remarks.iter().any(|remark| remark.what == Remark::Torn), "{findings:?}");
@@ -277,4 +280,49 @@ async fn no_number_that_is_written_there_makes_the_reader_stumble() {
         put(&desk.checkpoint(&file), forged.line().as_bytes());
         found_out(&desk, &text);
     }
+}
+
+/// A row behind the last one of a file, as whoever can write the folder would make it.
+fn forge_a_row(file: &Path) {
+    let text = fs::read_to_string(file).unwrap();
+    let last = text.lines().last().unwrap();
+    let seq = serde_json::from_str::<Value>(last).unwrap()["seq"].as_u64().unwrap() + 1;
+    let prev = hash(last.as_bytes());
+    let forged = format!(
+        "{{\"seq\":{seq},\"time\":\"2026-01-01T00:00:00.000Z\",\"event\":\"ended\",\"outcome\":\"ok\",\"prev\":\"{prev}\"}}\n"
+    );
+    put(file, format!("{text}{forged}").as_bytes());
+}
+
+#[tokio::test]
+async fn a_row_behind_an_ordered_end_is_found_out_and_one_behind_a_dead_process_is_uncovered() {
+    let desk = Desk::new();
+    let (file, bytes) = written(&desk).await;
+    forge_a_row(&file);
+    assert_eq!(found_out(&desk, "a row behind the end"), [Fault::Behind]);
+    put(&file, &[&bytes, b"half a line".as_slice()].concat());
+    assert_eq!(found_out(&desk, "half a line behind the end"), [Fault::Behind]);
+
+    // Nothing vouches for what stands behind the last checkpoint of a process that did not end: the documentation says so.
+    let desk = Desk::new();
+    let audit = desk.open();
+    everything(&audit).await;
+    forge_a_row(&desk.files()[0]);
+    let findings = desk.is_whole();
+    assert!(findings.remarks.iter().any(|remark| remark.what == Remark::Uncovered(1)), "{findings:?}");
+}
+
+#[tokio::test]
+async fn a_full_file_is_closed_and_nothing_can_be_put_behind_it() {
+    let desk = Desk::new();
+    let audit = Audit::open(AuditOptions { max_file: LEAST_FILE, ..desk.options() }).unwrap();
+    while desk.files().len() < 2 {
+        audit.note(Some(&subject()), Event::ChallengeIssued { assurance: Assurance::TokenOnly, took: TOOK }).unwrap();
+    }
+    audit.flush().await.unwrap();
+    desk.is_whole();
+    let first = desk.files().remove(0);
+    assert!(fs::read_to_string(&first).unwrap().lines().last().unwrap().contains("\"closed\""));
+    forge_a_row(&first);
+    assert!(found_out(&desk, "a row behind a full file").contains(&Fault::Behind));
 }

@@ -64,6 +64,11 @@ pub(super) fn fault(fault: &Fault) -> Words {
             format!("is gone, and had {known} rows or more"),
             "put it back; files that you keep elsewhere take their checkpoints with them",
         ),
+        Fault::Behind => words(
+            "behind",
+            "is behind the row that ends the file",
+            "somebody else wrote it: the process had ended, or had gone on to another file. Compare with a copy",
+        ),
         Fault::NoCheckpoint => words(
             "no_checkpoint",
             "has no checkpoint",

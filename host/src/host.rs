@@ -217,7 +217,8 @@ impl Host {
     }
 
     /// The arguments of a call with a fixed text for every value that the tool's schema marks as secret (`writeOnly`, or
-    /// the format `password`); `None` where there is none, or no such tool.
+    /// the format `password`); `None` where there is none, or no such tool. Long arguments and a wide schema can take it
+    /// seconds.
     pub fn masked(&self, tool: &str, arguments: &str) -> Option<String> {
         self.inner.tools.get(tool)?.schema.masked(arguments)
     }
@@ -236,19 +237,27 @@ impl Host {
         let answer = match inner.gate.read(&arguments, &inner.confirm_parameter).await {
             Err(error) => answers.gate_error(error).await,
             Ok(request) => {
-                trail.reads(tool.as_deref(), &request.arguments, request.token.is_some());
+                let found = match tool {
+                    Some(tool) => Some((tool.hidden(&request.arguments).await, tool)),
+                    None => None,
+                };
+                let hidden = found.as_ref().and_then(|(hidden, _)| hidden.as_ref().ok());
+                trail.reads(hidden, &request.arguments, request.token.is_some());
                 let call = Call {
                     owner: owner.as_str().to_owned(),
-                    revision: tool.as_ref().map_or_else(|| ABSENT.to_owned(), |tool| tool.revision.clone()),
+                    revision: found.as_ref().map_or_else(|| ABSENT.to_owned(), |(_, tool)| tool.revision.clone()),
                     tool: name.clone(),
                     arguments: request.arguments,
                 };
-                match (request.token, tool) {
-                    (Some(token), tool) => {
+                match (request.token, found) {
+                    (Some(token), found) => {
                         trail.carries(&inner.gate, &token).await;
-                        self.confirmed(&answers, &trail, tool, call, token, progress).await
+                        self.confirmed(&answers, &trail, found, call, token, progress).await
                     }
-                    (None, Some(tool)) => self.unconfirmed(&answers, &mut trail, &tool, call, progress).await,
+                    (None, Some((Ok(hidden), tool))) => {
+                        self.unconfirmed(&answers, &mut trail, &tool, &hidden, call, progress).await
+                    }
+                    (None, Some((Err(what), _))) => answers.refuse(Reason::InvalidArguments, &what).await,
                     (None, None) => answers.unknown_tool().await,
                 }
             }
@@ -261,7 +270,7 @@ impl Host {
         &self,
         answers: &Answers<'_>,
         trail: &Trail,
-        tool: Option<Arc<Tool>>,
+        found: Option<(Result<Hidden, String>, Arc<Tool>)>,
         call: Call,
         token: Token,
         progress: Option<Arc<dyn Progress>>,
@@ -272,7 +281,11 @@ impl Host {
             Ok(Readiness::Reject(rejection)) => return answers.rejected(rejection).await,
             Ok(Readiness::Ready) => {}
         }
-        let Some(tool) = tool else { return answers.unknown_tool().await };
+        let (hidden, tool) = match found {
+            Some((Ok(hidden), tool)) => (hidden, tool),
+            Some((Err(what), _)) => return answers.refuse(Reason::InvalidArguments, &what).await,
+            None => return answers.unknown_tool().await,
+        };
         if let Err(what) = tool.fits(&call.arguments).await {
             return answers.refuse(Reason::InvalidArguments, &what).await;
         }
@@ -287,7 +300,7 @@ impl Host {
         if let Err(broke) = bill.look(&self.inner.gate).await {
             return run::unpaid(answers, &call, &token, broke).await;
         }
-        run::start(&self.inner, trail, tool, call, token, bill, progress).await
+        run::start(&self.inner, trail, tool, hidden, call, token, bill, progress).await
     }
 
     /// A call without a token: run at once, or previewed and then run or confirmed.
@@ -296,6 +309,7 @@ impl Host {
         answers: &Answers<'_>,
         trail: &mut Trail,
         tool: &Tool,
+        hidden: &Hidden,
         call: Call,
         progress: Option<Arc<dyn Progress>>,
     ) -> Answer {
@@ -310,16 +324,15 @@ impl Host {
             Ok(bill) => bill,
             Err(broke) => return broke.reply(answers).await,
         };
-        let hidden = Hidden::of(&tool.schema, &call.arguments);
         let progress = hidden.progress(progress);
         if let Some(standing) = &tool.standing {
             if raised.floor.is_none() {
                 let clearance = standing.clearance(call.arguments);
-                return run::at_once(answers, trail, tool, &call.owner, clearance, bill, &hidden, progress).await;
+                return run::at_once(answers, trail, tool, &call.owner, clearance, bill, hidden, progress).await;
             }
             match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, None, None).await {
                 Ok(Clearing::AtOnce(clearance)) => {
-                    return run::at_once(answers, trail, tool, &call.owner, clearance, bill, &hidden, progress).await;
+                    return run::at_once(answers, trail, tool, &call.owner, clearance, bill, hidden, progress).await;
                 }
                 // Only this call: it is previewed like any that needs a confirmation.
                 Ok(Clearing::Confirm) => {}
@@ -337,14 +350,14 @@ impl Host {
         // A plan that is no good is none, however mild it calls itself.
         let level = plan.level;
         plan.warnings.extend(raised.reasons);
-        let plan = match answers.plan(plan, &hidden).await {
+        let plan = match answers.plan(plan, hidden).await {
             Ok(plan) => plan,
             Err(refused) => return refused,
         };
         let precondition = plan.precondition.as_deref();
         match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, level, precondition).await {
             Ok(Clearing::AtOnce(clearance)) => {
-                run::at_once(answers, trail, tool, &call.owner, clearance, bill, &hidden, progress).await
+                run::at_once(answers, trail, tool, &call.owner, clearance, bill, hidden, progress).await
             }
             Ok(Clearing::Confirm) => self.challenge(answers, &call, &plan).await,
             Err(error) => answers.bad_level(error).await,

@@ -11,6 +11,11 @@ use std::sync::Arc;
 pub(super) struct Hidden(Option<Arc<Masked>>);
 
 impl Hidden {
+    /// Of a call that has none.
+    pub(super) fn nothing() -> Self {
+        Self(None)
+    }
+
     pub(super) fn of(schema: &Schema, arguments: &str) -> Self {
         Self(schema.without_secrets(arguments).map(Arc::new))
     }

@@ -81,17 +81,20 @@ pub(super) async fn at_once(
 }
 
 /// Prepares, consumes, runs and records in a task of the host's own, and waits for its reply.
+#[expect(clippy::too_many_arguments, reason = "one call's whole state")]
 pub(super) async fn start(
     inner: &Arc<Inner>,
     trail: &Trail,
     tool: Arc<Tool>,
+    hidden: Hidden,
     call: Call,
     token: Token,
     bill: Bill,
     progress: Option<Arc<dyn Progress>>,
 ) -> Answer {
     let (asker, answered) = oneshot::channel();
-    let run = Run { inner: Arc::clone(inner), trail: trail.clone(), tool, call: call.clone(), token: token.clone() };
+    let run =
+        Run { inner: Arc::clone(inner), trail: trail.clone(), tool, hidden, call: call.clone(), token: token.clone() };
     inner.runs.spawn(async move { run.go(asker, bill, progress).await });
     match answered.await {
         Ok(reply) => Answer::told(reply),
@@ -105,6 +108,7 @@ struct Run {
     inner: Arc<Inner>,
     trail: Trail,
     tool: Arc<Tool>,
+    hidden: Hidden,
     call: Call,
     token: Token,
 }
@@ -186,8 +190,7 @@ impl Run {
         let operation_id = permit.operation_id().to_owned();
         let limit = permit.limit();
         let mut asker = Some(asker);
-        let hidden = Hidden::of(&self.tool.schema, permit.arguments());
-        let progress = hidden.progress(progress);
+        let progress = self.hidden.progress(progress);
         let ended = if limit.is_zero() {
             let error = "the store took longer to start it than it may run, so it was not begun".to_owned();
             Err(RunError { error: ToolError::Deadline(error), observed: Observed::Nothing })
@@ -196,7 +199,8 @@ impl Run {
         } else {
             self.overdue(prepared.execute(permit, progress), limit, &operation_id, &mut asker).await
         };
-        let (outcome, ending) = answers.outcome(hidden.ended(ended), cut_off(&self.tool, power), Some(assurance)).await;
+        let (outcome, ending) =
+            answers.outcome(self.hidden.ended(ended), cut_off(&self.tool, power), Some(assurance)).await;
         let kept = self.record(&begun, &operation_id, &outcome).await;
         let audited = begun.ended(&operation_id, ending, Some(assurance), Some(kept));
         if let Some(asker) = asker {

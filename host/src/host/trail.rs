@@ -2,6 +2,7 @@
 //! can be forgotten; a run is told when it begins, and may not begin where that cannot be written.
 
 use super::answer::Answers;
+use super::hidden::Hidden;
 use super::{Inner, Reply, Tool};
 use crate::Owner;
 use crate::audit::Audit;
@@ -90,15 +91,14 @@ impl Trail {
         Self { audit, subject, came: Instant::now() }
     }
 
-    /// The call has these canonical arguments. Without a schema nobody knows what in them is secret.
-    pub(super) fn reads(&mut self, tool: Option<&Tool>, arguments: &str, has_token: bool) {
+    /// The call has these canonical arguments. Where nobody knows what in them is secret, they are not told.
+    pub(super) fn reads(&mut self, hidden: Option<&Hidden>, arguments: &str, has_token: bool) {
         if self.subject.level == Some(Level::Safe) && !has_token {
             self.audit = None;
         }
-        if let (Some(tool), Some(_)) = (tool, &self.audit) {
-            let masked = tool.schema.masked(arguments);
-            let digest = crate::digest::sha256(masked.as_deref().unwrap_or(arguments).as_bytes());
-            self.subject.arguments = Some(digest);
+        if let (Some(hidden), Some(_)) = (hidden, &self.audit) {
+            let shown = hidden.arguments().unwrap_or(arguments);
+            self.subject.arguments = Some(crate::digest::sha256(shown.as_bytes()));
         }
     }
 

@@ -65,7 +65,7 @@ impl Inner {
             (answer, instance, own, arguments, slot)
         };
         let (answer, instance, own, arguments, _slot) = self.sandbox.lanes.run(work).await;
-        let secrets = self.secrets(&own, &arguments);
+        let secrets = self.secrets(&own, &arguments).await;
         instance.log(&self.volume, &self.given.env, secrets.as_ref(), &self.name, tool);
         let plan = match answer {
             Ok(Ok(Ok(plan))) => accept_plan(plan, self.limits.output),
@@ -124,9 +124,19 @@ impl Inner {
         }
     }
 
-    /// The secrets of a call, where it has any.
-    fn secrets(&self, own: &str, arguments: &str) -> Option<Masked> {
-        self.schemas.get(own)?.without_secrets(arguments)
+    /// The secrets of a call, where it has any. What may take long is done where nobody waits for the thread: for no longer
+    /// than the host has taken for the same before.
+    async fn secrets(&self, own: &str, arguments: &str) -> Option<Masked> {
+        let schema = Arc::clone(self.schemas.get(own)?);
+        if !schema.marks_secrets() || schema.is_quick(arguments) {
+            return schema.without_secrets(arguments);
+        }
+        let arguments = arguments.to_owned();
+        let looked = tokio::task::spawn_blocking(move || schema.without_secrets(&arguments));
+        looked.await.unwrap_or_else(|error| {
+            tracing::error!(plugin = self.name, %error, "what a call hides could not be found: nothing that it prints is shown");
+            Some(Masked::unknown())
+        })
     }
 
     async fn instance(self: &Arc<Self>, power: Power) -> Result<Instance, ToolError> {
@@ -190,7 +200,7 @@ impl Prepared for Ready {
             (answer, instance, own, arguments, slot)
         };
         let (answer, instance, own, arguments, _slot) = plugin.sandbox.lanes.run(work).await;
-        let secrets = plugin.secrets(&own, &arguments);
+        let secrets = plugin.secrets(&own, &arguments).await;
         instance.log(&plugin.volume, &plugin.given.env, secrets.as_ref(), &plugin.name, &tool);
         let state = instance.store.data();
         match answer {

@@ -25,6 +25,13 @@ pub(crate) struct Masked {
     pub(crate) taken: Taken,
 }
 
+impl Masked {
+    /// Of arguments of which nobody knows what in them is secret: any text may be.
+    pub(crate) fn unknown() -> Self {
+        Self { arguments: format!("\"{MASK}\""), taken: Taken::unknown() }
+    }
+}
+
 /// The secrets that a schema, which compiled, marks. `None`: it marks none.
 pub(super) fn marks(schema: &Value) -> Option<Marks> {
     Marks::of(schema, compiled)
@@ -36,6 +43,11 @@ fn compiled(pattern: &str) -> Option<Validator> {
 }
 
 impl Schema {
+    /// Whether this schema marks anything as secret.
+    pub(crate) fn marks_secrets(&self) -> bool {
+        self.secrets.is_some()
+    }
+
     /// The arguments (JSON text, an object) with [`MASK`] for every value that this schema marks as secret. `None`: there
     /// is none in them.
     pub(crate) fn masked(&self, arguments: &str) -> Option<String> {

@@ -48,6 +48,11 @@ impl Taken {
         Self { whole, finders }
     }
 
+    /// Nobody knows which: nothing is told at all.
+    pub(super) fn unknown() -> Self {
+        Self { whole: BTreeSet::new(), finders: None }
+    }
+
     /// The text without secrets.
     pub(crate) fn out_of<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let Some(finders) = self.finders.as_ref().filter(|_| !self.whole.contains(text)) else {

@@ -131,6 +131,7 @@ pub fn main() -> ExitCode {
     let done = runtime.block_on(async { tokio::spawn(run(cli)).await });
     // What still reads standard input in the background must not hold the exit up.
     runtime.shutdown_background();
+    log::end();
     match done {
         Ok(Ok(code)) => code.into(),
         // Whoever read the output has seen enough.

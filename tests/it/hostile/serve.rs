@@ -80,3 +80,29 @@ fn a_client_is_served_while_calls_run_away_and_cancelling_stops_them() {
     let (code, rest, _) = session.end();
     assert_eq!((code, rest.as_str()), (Some(0), ""));
 }
+
+/// What is printed is more than a pipe takes, and nobody reads it.
+#[test]
+fn a_log_that_nobody_reads_holds_up_no_call_and_no_end() {
+    let folder = Folder::new();
+    std::fs::copy(counterfoil_tests::fixture("noisy"), folder.path("work/noisy.wasm")).unwrap();
+    folder.write("work/counterfoil.toml", "[plugins.noisy]\nsource = \"noisy.wasm\"\n");
+    folder.lock();
+    let mut command = folder.command(&["serve"]);
+    command.env("COUNTERFOIL_LOG", "info");
+    let mut session = Session::of(command);
+    session.send(&hello(1));
+    session.answer(1);
+    for id in 2..32 {
+        session.send(&tool(id, "shout"));
+        let answer = session.answer(id).to_string();
+        assert!(answer.contains("shouted"), "{answer}");
+    }
+    // The end waits for no reader either.
+    drop(session.input.take());
+    let begun = Instant::now();
+    while session.child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it does not end");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

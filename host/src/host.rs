@@ -343,7 +343,9 @@ impl Host {
         if let Err(broke) = bill.look(&self.inner.gate).await {
             return broke.reply(answers).await;
         }
-        let mut plan = match tool.backend.preview(&call.owner, &call.tool, &call.arguments, progress.clone()).await {
+        let secrets = hidden.secrets();
+        let planned = tool.backend.preview(&call.owner, &call.tool, &call.arguments, secrets, progress.clone()).await;
+        let mut plan = match planned {
             Ok(plan) => plan,
             Err(error) => return answers.not_planned(hidden.error(error)).await,
         };

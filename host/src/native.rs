@@ -18,6 +18,7 @@
 
 use crate::permit::Permit;
 use crate::policy::Level;
+use crate::schema::secret::Secrets;
 use crate::tool::{Backend, Declaration, Observed, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
 use crate::{Error, ErrorKind};
 use async_trait::async_trait;
@@ -276,6 +277,7 @@ impl Backend for Native {
         _owner: &str,
         tool: &str,
         arguments: &str,
+        _: Secrets,
         _progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
         let tool = self.find(tool).ok_or(ToolError::UnknownTool)?;
@@ -288,7 +290,13 @@ impl Backend for Native {
         }
     }
 
-    async fn prepare(&self, _owner: &str, tool: &str, _power: Power) -> Result<Box<dyn Prepared>, ToolError> {
+    async fn prepare(
+        &self,
+        _owner: &str,
+        tool: &str,
+        _power: Power,
+        _: Secrets,
+    ) -> Result<Box<dyn Prepared>, ToolError> {
         let execute = self.find(tool).and_then(|tool| tool.execute.clone()).ok_or(ToolError::UnknownTool)?;
         Ok(Box::new(Ready { execute }))
     }

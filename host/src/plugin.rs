@@ -45,6 +45,7 @@ mod sandbox;
 mod special;
 mod stdio;
 mod turns;
+mod veil;
 mod watch;
 
 pub use env::Secret;
@@ -58,6 +59,7 @@ pub use sandbox::{Sandbox, SandboxOptions};
 use crate::Error;
 use crate::digest::Digest;
 use crate::schema::Schema;
+use crate::schema::secret::Secrets;
 use crate::tool::{Backend, Declaration, Plan, Power, Prepared, Progress, ToolError};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -100,6 +102,8 @@ struct Inner {
     /// Whether it is its own word.
     declares: bool,
     given: given::Given,
+    /// What its variables are taken out with.
+    veil: veil::Veil,
     /// What of it is given, and why the rest is not.
     told: Vec<Grant>,
     tools: Vec<Declaration>,
@@ -220,7 +224,8 @@ impl Plugin {
         arguments: &str,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
-        self.inner.preview(DIRECT, tool, arguments, progress).await
+        let secrets = self.inner.secrets(tool, arguments);
+        self.inner.preview(DIRECT, tool, arguments, secrets, progress).await
     }
 }
 
@@ -282,13 +287,20 @@ impl Backend for Plugin {
         owner: &str,
         tool: &str,
         arguments: &str,
+        secrets: Secrets,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
-        self.inner.preview(owner, tool, arguments, progress).await
+        self.inner.preview(owner, tool, arguments, secrets, progress).await
     }
 
-    async fn prepare(&self, owner: &str, tool: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError> {
-        let ready = Arc::clone(&self.inner).prepare(owner, tool, power).await?;
+    async fn prepare(
+        &self,
+        owner: &str,
+        tool: &str,
+        power: Power,
+        secrets: Secrets,
+    ) -> Result<Box<dyn Prepared>, ToolError> {
+        let ready = Arc::clone(&self.inner).prepare(owner, tool, power, secrets).await?;
         Ok(Box::new(ready))
     }
 }

@@ -5,6 +5,7 @@ use crate::gate;
 use crate::permit::Permit;
 use crate::policy::Level;
 use crate::schema::Schema;
+use crate::schema::secret::Secrets;
 use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;
@@ -237,16 +238,23 @@ pub(crate) trait Backend: Send + Sync {
     fn deadline(&self, tool: &str) -> Duration;
     /// How long a preview of this tool may take.
     fn preview_deadline(&self, tool: &str) -> Duration;
-    /// What a call would do. Canonical arguments.
+    /// What a call would do. Canonical arguments, and what in them is secret.
     async fn preview(
         &self,
         owner: &str,
         tool: &str,
         arguments: &str,
+        secrets: Secrets,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError>;
-    /// Gets a slot and an instance ready; nothing of the tool has run.
-    async fn prepare(&self, owner: &str, tool: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError>;
+    /// Gets a slot and an instance ready for a call with these secrets; nothing of the tool has run.
+    async fn prepare(
+        &self,
+        owner: &str,
+        tool: &str,
+        power: Power,
+        secrets: Secrets,
+    ) -> Result<Box<dyn Prepared>, ToolError>;
 }
 
 /// A run that is ready to start. Dropping it gives slot and instance back.

@@ -1,14 +1,14 @@
 //! What a tool says of a call leaves out the secrets of its arguments, whoever is told and wherever it is kept.
 
 use crate::schema::Schema;
-use crate::schema::secret::Masked;
+use crate::schema::secret::Secrets;
 use crate::text;
 use crate::tool::{Outcome, Plan, Progress, RunError, ToolError};
 use std::sync::Arc;
 
 /// The secrets of one call, where it has any.
 #[derive(Clone)]
-pub(super) struct Hidden(Option<Arc<Masked>>);
+pub(super) struct Hidden(Secrets);
 
 impl Hidden {
     /// Of a call that has none.
@@ -17,7 +17,12 @@ impl Hidden {
     }
 
     pub(super) fn of(schema: &Schema, arguments: &str) -> Self {
-        Self(schema.without_secrets(arguments).map(Arc::new))
+        Self(schema.without_secrets(arguments))
+    }
+
+    /// What a backend is told, which may cut a text before anybody here has seen it.
+    pub(super) fn secrets(&self) -> Secrets {
+        self.0.clone()
     }
 
     /// The arguments without them, where they had any.

@@ -40,7 +40,7 @@ pub(super) async fn at_once(
 ) -> Answer {
     trail.is_of(clearance.level());
     let power = tool.power(clearance.level());
-    let prepared = match tool.backend.prepare(owner, clearance.tool(), power).await {
+    let prepared = match tool.backend.prepare(owner, clearance.tool(), power, hidden.secrets()).await {
         Ok(prepared) => prepared,
         Err(error) => return not_prepared(answers, error).await,
     };
@@ -126,7 +126,9 @@ impl Run {
     async fn go(self, asker: oneshot::Sender<Reply>, bill: Bill, progress: Option<Arc<dyn Progress>>) {
         let answers = Answers { gate: &self.inner.gate, tool: &self.call.tool };
         let power = self.tool.power(Level::ApprovalRequired);
-        let answer = match self.tool.backend.prepare(&self.call.owner, &self.call.tool, power).await {
+        let Call { owner, tool, .. } = &self.call;
+        let prepared = self.tool.backend.prepare(owner, tool, power, self.hidden.secrets());
+        let answer = match prepared.await {
             Err(error) => not_prepared(&answers, error).await,
             // Whoever asked has gone: nobody may be surprised by a run now. Nothing is spent, the token stays good.
             Ok(_) if asker.is_closed() => return,

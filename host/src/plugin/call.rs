@@ -6,14 +6,14 @@ use super::alone::{Alone, alone};
 use super::bindings::exports::counterfoil::tool::tools::{
     Context, Effect as WitEffect, Outcome as WitOutcome, Plan as WitPlan, ToolError as WitError,
 };
-use super::env::{Secret, masked_error};
 use super::http::Reach;
 use super::instance::{Instance, Usage, shortened};
 use super::options::Access;
-use super::stdio::Volume;
+use super::stdio::{Speaker, Volume};
 use super::turns::{Place, Turn};
+use super::veil::{TEXT, Veil};
 use crate::permit::Permit;
-use crate::schema::secret::Masked;
+use crate::schema::secret::Secrets;
 use crate::tool::{Effect, Observed, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
 use crate::{json, text};
 use async_trait::async_trait;
@@ -22,9 +22,6 @@ use tokio::time::timeout;
 use wasmtime::Trap;
 use wasmtime_wasi::I32Exit;
 
-/// Longest text of an error, in bytes; what is longer is cut, visibly.
-const TEXT: usize = 4096;
-
 /// A run that is ready to start: its turn, and an instance in which nothing but the component's start code has run.
 pub(super) struct Ready {
     plugin: Arc<Inner>,
@@ -32,6 +29,7 @@ pub(super) struct Ready {
     tool: String,
     own: String,
     power: Power,
+    veil: Veil,
     slot: Slot,
 }
 
@@ -49,12 +47,14 @@ impl Inner {
         owner: &str,
         tool: &str,
         arguments: &str,
+        secrets: Secrets,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
         let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?.clone();
         let slot = self.slot(owner, Power::ReadOnly).await?;
         let mut instance = self.instance(Power::ReadOnly).await?;
-        instance.listen(progress);
+        let veil = self.veil.over(secrets);
+        instance.listen(progress, &veil);
         instance.store.data_mut().open(Reach::Reading);
         let (arguments, limit) = (arguments.to_owned(), self.limits.preview);
         // The slot goes with the guest, and is free when that has stopped.
@@ -62,25 +62,31 @@ impl Inner {
             let Instance { store, plugin } = &mut instance;
             let call = plugin.counterfoil_tool_tools().call_preview(store, &own, &arguments);
             let answer = timeout(limit, call).await;
-            (answer, instance, own, arguments, slot)
+            (answer, instance, slot)
         };
-        let (answer, instance, own, arguments, _slot) = self.sandbox.lanes.run(work).await;
-        let secrets = self.secrets(&own, &arguments).await;
-        instance.log(&self.volume, &self.given.env, secrets.as_ref(), &self.name, tool);
+        let (answer, instance, _slot) = self.sandbox.lanes.run(work).await;
+        instance.log(&self.volume, &veil, &self.name, tool);
         let plan = match answer {
             Ok(Ok(Ok(plan))) => accept_plan(plan, self.limits.output),
             Ok(Ok(Err(error))) => Err(error.into()),
             Ok(Err(error)) => Err(ended(&error, &instance.store.data().usage)),
             Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", self.limits.preview))),
         };
-        plan.map_err(|error| masked_error(&self.given.env, error))
+        plan.and_then(|plan| veil.plan(plan)).map_err(|error| veil.error(error))
     }
 
-    pub(super) async fn prepare(self: Arc<Self>, owner: &str, tool: &str, power: Power) -> Result<Ready, ToolError> {
+    pub(super) async fn prepare(
+        self: Arc<Self>,
+        owner: &str,
+        tool: &str,
+        power: Power,
+        secrets: Secrets,
+    ) -> Result<Ready, ToolError> {
         let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?.clone();
         let slot = self.slot(owner, power).await?;
         let instance = self.instance(power).await?;
-        Ok(Ready { plugin: self, instance, tool: tool.to_owned(), own, power, slot })
+        let veil = self.veil.over(secrets);
+        Ok(Ready { plugin: self, instance, tool: tool.to_owned(), own, power, veil, slot })
     }
 
     /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came, and have
@@ -124,19 +130,9 @@ impl Inner {
         }
     }
 
-    /// The secrets of a call, where it has any. What may take long is done where nobody waits for the thread: for no longer
-    /// than the host has taken for the same before.
-    async fn secrets(&self, own: &str, arguments: &str) -> Option<Masked> {
-        let schema = Arc::clone(self.schemas.get(own)?);
-        if !schema.marks_secrets() || schema.is_quick(arguments) {
-            return schema.without_secrets(arguments);
-        }
-        let arguments = arguments.to_owned();
-        let looked = tokio::task::spawn_blocking(move || schema.without_secrets(&arguments));
-        looked.await.unwrap_or_else(|error| {
-            tracing::error!(plugin = self.name, %error, "what a call hides could not be found: nothing that it prints is shown");
-            Some(Masked::unknown())
-        })
+    /// The secrets of a call, for whoever has not looked for them.
+    pub(super) fn secrets(&self, tool: &str, arguments: &str) -> Secrets {
+        self.schemas.get(self.own.get(tool)?)?.without_secrets(arguments)
     }
 
     async fn instance(self: &Arc<Self>, power: Power) -> Result<Instance, ToolError> {
@@ -176,7 +172,7 @@ impl Prepared for Ready {
         permit: Permit,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Outcome, RunError> {
-        let Self { plugin, mut instance, tool, own, power, slot } = *self;
+        let Self { plugin, mut instance, tool, own, power, veil, slot } = *self;
         if permit.tool() != tool {
             let error = ToolError::Unavailable("the permit is for another tool".into());
             return Err(RunError { error, observed: Observed::Nothing });
@@ -187,7 +183,7 @@ impl Prepared for Ready {
             precondition: permit.precondition().map(str::to_owned),
         };
         let (arguments, limit) = (permit.arguments().to_owned(), permit.limit());
-        instance.listen(progress);
+        instance.listen(progress, &veil);
         instance.store.data_mut().open(match power {
             Power::ReadOnly => Reach::Reading,
             Power::Granted => Reach::Granted,
@@ -197,11 +193,10 @@ impl Prepared for Ready {
             let Instance { store, plugin } = &mut instance;
             let call = plugin.counterfoil_tool_tools().call_execute(store, &own, &arguments, &context);
             let answer = timeout(limit, call).await;
-            (answer, instance, own, arguments, slot)
+            (answer, instance, slot)
         };
-        let (answer, instance, own, arguments, _slot) = plugin.sandbox.lanes.run(work).await;
-        let secrets = plugin.secrets(&own, &arguments).await;
-        instance.log(&plugin.volume, &plugin.given.env, secrets.as_ref(), &plugin.name, &tool);
+        let (answer, instance, _slot) = plugin.sandbox.lanes.run(work).await;
+        instance.log(&plugin.volume, &veil, &plugin.name, &tool);
         let state = instance.store.data();
         match answer {
             Ok(Ok(Ok(outcome))) => accept_outcome(outcome, plugin.limits.output),
@@ -210,23 +205,19 @@ impl Prepared for Ready {
             // The permit's limit is what the start has left of it: nothing that anybody has set.
             Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", plugin.limits.execute))),
         }
-        .map_err(|error| RunError { error: masked_error(&plugin.given.env, error), observed: state.observed() })
+        .map(|outcome| veil.outcome(outcome))
+        .map_err(|error| RunError { error: veil.error(error), observed: state.observed() })
     }
 }
 
 impl Instance {
     /// Hands what was printed to the log.
-    pub(super) fn log(
-        &self,
-        volume: &Volume,
-        variables: &[(String, Secret)],
-        secrets: Option<&Masked>,
-        plugin: &str,
-        tool: &str,
-    ) {
+    pub(super) fn log(&self, volume: &Volume, veil: &Veil, plugin: &str, tool: &str) {
         let state = self.store.data();
-        state.stdout.log(volume, variables, secrets, plugin, tool, "stdout");
-        state.stderr.log(volume, variables, secrets, plugin, tool, "stderr");
+        state.stdout.log(volume, veil, Speaker { plugin, tool, stream: "stdout" });
+        state.stderr.log(volume, veil, Speaker { plugin, tool, stream: "stderr" });
+        #[cfg(feature = "http")]
+        state.denials().log(volume, veil, Speaker { plugin, tool, stream: "http" });
     }
 }
 
@@ -258,7 +249,6 @@ fn accept_outcome(outcome: WitOutcome, limit: u64) -> Result<Outcome, ToolError>
 }
 
 fn not_an_object(of: &str, what: &str) -> ToolError {
-    let what = shortened(what.to_owned(), TEXT);
     ToolError::OutputLimit(format!("the details of its {of} are not acceptable: {what}"))
 }
 
@@ -266,10 +256,10 @@ impl From<WitError> for ToolError {
     fn from(error: WitError) -> Self {
         match error {
             WitError::UnknownTool => Self::UnknownTool,
-            WitError::InvalidArguments(text) => Self::InvalidArguments(shortened(text, TEXT)),
-            WitError::Refused(text) => Self::Refused(shortened(text, TEXT)),
+            WitError::InvalidArguments(text) => Self::InvalidArguments(text),
+            WitError::Refused(text) => Self::Refused(text),
             WitError::Failed(failure) => Self::Failed {
-                message: shortened(failure.message, TEXT),
+                message: failure.message,
                 effect: match failure.effect {
                     WitEffect::None => Effect::None,
                     WitEffect::Partial => Effect::Partial,

@@ -10,6 +10,7 @@ use super::instance::{Instance, State};
 use super::options::Limits;
 use super::sandbox::Sandbox;
 use super::stdio::Volume;
+use super::veil::Veil;
 use crate::policy::Level;
 use crate::schema::Schema;
 use crate::text;
@@ -44,7 +45,7 @@ pub(super) async fn ask(
             .await
             .map_err(|error| super::load::not_started(&error))?;
         let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;
-        instance.log(&Volume::new(limits.log_per_minute), &[], None, plugin, "list-tools");
+        instance.log(&Volume::new(limits.log_per_minute), &Veil::default(), plugin, "list-tools");
         tools.map_err(|error| format!("failed in list-tools: {}", trapped(&error, &instance.store.data().usage)))
     };
     let tools = match tokio::time::timeout(limits.preview, asked).await {

@@ -1,19 +1,15 @@
-//! Environment variables of a plug-in. Their values are secrets: nothing prints one, and where a plug-in itself does, in its
-//! log or in an error, the name stands in its place.
+//! Environment variables of a plug-in. Their values are secrets: nothing prints one, and where a plug-in itself does, the name
+//! stands in its place (`veil.rs`).
 
 use super::manifest::{VARIABLE_RULE, is_variable};
 use crate::digest::sha256;
 use crate::text;
-use crate::tool::ToolError;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Longest value, in bytes: above the longest keys and certificates in use. Each call's instance gets a copy.
 const MAX_VALUE: usize = 32 * 1024;
 /// What all names and values of a plug-in may have together, in bytes.
 const MAX_ALL: usize = 128 * 1024;
-/// Shortest value that is looked for in what a plug-in prints: shorter ones stand in ordinary text by chance.
-const SHORTEST: usize = 6;
 
 /// The value of a variable. It is never shown: `Debug` says nothing of it, and there is no other way to print it.
 #[derive(Clone, PartialEq, Eq)]
@@ -63,48 +59,6 @@ pub(super) fn check(variables: &BTreeMap<String, Secret>) -> Result<(), String> 
     Ok(())
 }
 
-/// A text of the plug-in's, with the name of a variable wherever its value stood.
-pub(super) fn masked<'a>(variables: &[(String, Secret)], given: &'a str) -> Cow<'a, str> {
-    let mut text = Cow::Borrowed(given);
-    // The longest first: one may be part of another.
-    let mut values: Vec<_> = variables.iter().filter(|(_, value)| value.0.len() >= SHORTEST).collect();
-    values.sort_by_key(|(_, value)| std::cmp::Reverse(value.0.len()));
-    for (name, Secret(value)) in values {
-        if text.contains(value.as_str()) {
-            text = Cow::Owned(text.replace(value.as_str(), &format!("[{name}]")));
-        }
-    }
-    text
-}
-
-/// The same, of a text that was cut off: the beginning of a value at its end goes, too.
-pub(super) fn masked_cut(variables: &[(String, Secret)], given: &str) -> String {
-    let begun = |value: &str| {
-        let ends = (SHORTEST..value.len()).rev().filter_map(|end| value.get(..end));
-        ends.into_iter().find(|begun| given.ends_with(begun)).map_or(0, str::len)
-    };
-    let longest = variables.iter().map(|(_, Secret(value))| begun(value)).max().unwrap_or(0);
-    masked(variables, given.get(..given.len() - longest).unwrap_or_default()).into_owned()
-}
-
-/// An error of the plug-in's, with the same done to its text.
-pub(super) fn masked_error(variables: &[(String, Secret)], error: ToolError) -> ToolError {
-    if variables.is_empty() {
-        return error;
-    }
-    let masked = |text: String| masked(variables, &text).into_owned();
-    match error {
-        ToolError::UnknownTool => ToolError::UnknownTool,
-        ToolError::InvalidArguments(text) => ToolError::InvalidArguments(masked(text)),
-        ToolError::Refused(text) => ToolError::Refused(masked(text)),
-        ToolError::Failed { message, effect } => ToolError::Failed { message: masked(message), effect },
-        ToolError::Trapped(text) => ToolError::Trapped(masked(text)),
-        ToolError::Deadline(text) => ToolError::Deadline(masked(text)),
-        ToolError::OutputLimit(text) => ToolError::OutputLimit(masked(text)),
-        ToolError::Unavailable(text) => ToolError::Unavailable(masked(text)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -122,19 +76,6 @@ mod tests {
             )
             .contains("hunter2")
         );
-    }
-
-    #[test]
-    fn a_name_stands_where_a_value_was_printed() {
-        let variables = [
-            ("SHORT".to_owned(), Secret::new("abc")),
-            ("INNER".to_owned(), Secret::new("secret")),
-            ("WHOLE".to_owned(), Secret::new("my-secret-key")),
-        ];
-        assert_eq!(masked(&variables, "abc: my-secret-key, secret"), "abc: [WHOLE], [INNER]");
-        assert!(matches!(masked(&variables, "nothing"), Cow::Borrowed("nothing")));
-        assert_eq!(masked_cut(&variables, "secret my-secret-k"), "[INNER] ");
-        assert_eq!(masked_cut(&variables, "my-se"), "my-se");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 mod address;
 #[cfg(feature = "http")]
 mod body;
+#[cfg(feature = "http")]
+mod denials;
 mod name;
 #[cfg(feature = "http")]
 mod network;
@@ -12,6 +14,8 @@ mod pattern;
 #[cfg(feature = "http")]
 mod traffic;
 
+#[cfg(feature = "http")]
+pub(crate) use denials::Denials;
 pub(crate) use name::HostName;
 #[cfg(feature = "http")]
 pub(crate) use network::Network;

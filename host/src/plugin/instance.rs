@@ -4,9 +4,10 @@ use super::bindings::{self, PluginPre};
 use super::given::Given;
 use super::http::Reach;
 #[cfg(feature = "http")]
-use super::http::{FIELDS, Traffic};
+use super::http::{Denials, FIELDS, Traffic};
 use super::options::Limits;
 use super::stdio::Kept;
+use super::veil::Veil;
 use super::watch::Changes;
 use crate::tool::{Observed, Power, Progress};
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub(super) struct State {
     pub(super) stdout: Kept,
     pub(super) stderr: Kept,
     progress: Option<Arc<dyn Progress>>,
+    veil: Veil,
     reported: Option<Instant>,
 }
 
@@ -78,6 +80,7 @@ impl State {
             stdout,
             stderr,
             progress: None,
+            veil: Veil::default(),
             reported: None,
         }
     }
@@ -89,6 +92,12 @@ impl State {
         {
             self.http.1.reach = reach;
         }
+    }
+
+    /// What it was not allowed to send.
+    #[cfg(feature = "http")]
+    pub(super) fn denials(&self) -> &Denials {
+        &self.http.1.denials
     }
 
     /// What the host saw of what the instance changed.
@@ -123,8 +132,10 @@ impl Instance {
         Ok(Self { store, plugin })
     }
 
-    pub(super) fn listen(&mut self, progress: Option<Arc<dyn Progress>>) {
-        self.store.data_mut().progress = progress;
+    /// Tells somebody how far the call is.
+    pub(super) fn listen(&mut self, progress: Option<Arc<dyn Progress>>, veil: &Veil) {
+        let state = self.store.data_mut();
+        (state.progress, state.veil) = (progress, veil.clone());
     }
 }
 
@@ -150,7 +161,7 @@ impl bindings::counterfoil::tool::progress::Host for State {
         }
         self.reported = Some(Instant::now());
         let fraction = fraction.filter(|fraction| (0.0..=1.0).contains(fraction));
-        progress.report(fraction, &shortened(message, REPORT));
+        self.veil.report(&**progress, fraction, &message, REPORT);
     }
 }
 

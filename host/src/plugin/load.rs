@@ -6,6 +6,7 @@ use super::given::Resolution;
 use super::instance::State;
 use super::stdio::Volume;
 use super::turns::Turns;
+use super::veil::Veil;
 use super::{Inner, Plugin, PluginOptions, Sandbox, describe, grants, manifest};
 use crate::digest::sha256;
 use crate::{Error, ErrorKind};
@@ -130,6 +131,7 @@ pub(super) async fn plugin(
             source: source.map(Path::to_owned),
             declared: asked,
             declares,
+            veil: Veil::of(&given.env),
             given,
             told,
             tools,

@@ -1,7 +1,6 @@
 //! What a guest prints: kept up to a limit, never in the way of the protocol, and never fatal to the guest when full.
 
-use super::env::{Secret, masked, masked_cut};
-use crate::schema::secret::Masked;
+use super::veil::Veil;
 use crate::text;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,45 +42,27 @@ impl Kept {
         inner.lost += lost.len() as u64;
     }
 
-    /// Hands what was printed to the log, escaped and without the values of variables and the secrets of the call, with a word about what was lost; what
-    /// the plug-in may no longer print in this minute is left out, which is said once.
-    pub(super) fn log(
-        &self,
-        volume: &Volume,
-        variables: &[(String, Secret)],
-        secrets: Option<&Masked>,
-        plugin: &str,
-        tool: &str,
-        stream: &'static str,
-    ) {
+    /// Hands what was printed to the log, escaped and without secrets, with a word about what was lost.
+    pub(super) fn log(&self, volume: &Volume, veil: &Veil, speaker: Speaker<'_>) {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if inner.bytes.is_empty() && inner.lost == 0 {
+        let (size, lost) = (inner.bytes.len() as u64, inner.lost);
+        if size == 0 && lost == 0 {
             return;
         }
-        let said = volume.take(Instant::now(), inner.bytes.len() as u64);
-        if let Some(Quiet { times, bytes }) = said.before {
-            tracing::warn!(target: "counterfoil::plugin", plugin, "{times} times it printed and was left out, {bytes} bytes in all");
-        }
-        match said.now {
-            Now::Shown => {
-                let text = String::from_utf8_lossy(&inner.bytes);
-                let text = if inner.lost > 0 { masked_cut(variables, &text).into() } else { masked(variables, &text) };
-                let text = match secrets {
-                    Some(masked) if inner.lost > 0 => masked.taken.out_of_cut(&text).into(),
-                    Some(masked) => masked.taken.out_of(&text),
-                    None => text,
-                };
-                let text = text::escape(&text);
-                let rest = if inner.lost > 0 { format!(" … and {} bytes more", inner.lost) } else { String::new() };
-                tracing::info!(target: "counterfoil::plugin", plugin, tool, stream, "{text}{rest}");
-            }
-            Now::Over => tracing::warn!(
-                target: "counterfoil::plugin", plugin, tool, stream,
-                "it prints more than {} bytes a minute: the rest of this minute is left out", volume.limit
-            ),
-            Now::Quiet => {}
-        }
+        volume.say(Instant::now(), size, speaker, || {
+            let text = veil.printed(&inner.bytes, lost > 0);
+            let text = text::escape(&text);
+            if lost > 0 { format!("{text} … and {lost} bytes more") } else { text.into_owned() }
+        });
     }
+}
+
+/// Who says something, and where.
+#[derive(Clone, Copy)]
+pub(super) struct Speaker<'a> {
+    pub(super) plugin: &'a str,
+    pub(super) tool: &'a str,
+    pub(super) stream: &'static str,
 }
 
 /// How much a plug-in prints in a minute, over all its calls.
@@ -123,6 +104,23 @@ enum Now {
 impl Volume {
     pub(super) fn new(limit: u64) -> Self {
         Self { limit, minute: Mutex::default() }
+    }
+
+    /// Says it in the log; what the plug-in may no longer say in this minute is left out, which is said once.
+    pub(super) fn say(&self, now: Instant, bytes: u64, speaker: Speaker<'_>, what: impl FnOnce() -> String) {
+        let Speaker { plugin, tool, stream } = speaker;
+        let said = self.take(now, bytes);
+        if let Some(Quiet { times, bytes }) = said.before {
+            tracing::warn!(target: "counterfoil::plugin", plugin, "{times} times it printed and was left out, {bytes} bytes in all");
+        }
+        match said.now {
+            Now::Shown => tracing::info!(target: "counterfoil::plugin", plugin, tool, stream, "{}", what()),
+            Now::Over => tracing::warn!(
+                target: "counterfoil::plugin", plugin, tool, stream,
+                "it prints more than {} bytes a minute: the rest of this minute is left out", self.limit
+            ),
+            Now::Quiet => {}
+        }
     }
 
     fn take(&self, now: Instant, bytes: u64) -> Said {

@@ -5,6 +5,7 @@ use super::kit::*;
 use crate::Level;
 use crate::host::Host;
 use crate::permit::Permit;
+use crate::schema::secret::Secrets;
 use crate::tool::{
     Backend, Declaration, Effect, Observed, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError,
 };
@@ -81,6 +82,7 @@ impl Backend for Fake {
         _: &str,
         _: &str,
         arguments: &str,
+        _: Secrets,
         _: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
         let arguments: Value = serde_json::from_str(arguments).unwrap();
@@ -91,7 +93,7 @@ impl Backend for Fake {
             _ => plan,
         })
     }
-    async fn prepare(&self, _: &str, _: &str, power: Power) -> Result<Box<dyn Prepared>, ToolError> {
+    async fn prepare(&self, _: &str, _: &str, power: Power, _: Secrets) -> Result<Box<dyn Prepared>, ToolError> {
         self.asked.fetch_add(1, SeqCst);
         let slot = Arc::clone(&self.slot).acquire_owned().await.map_err(|_| ToolError::Unavailable("closed".into()))?;
         Ok(Box::new(Ready { power, seen: Arc::clone(&self.seen), _slot: slot }))

@@ -157,6 +157,10 @@ async fn a_refusal_a_precondition_and_a_call_at_once_tell_none_either() {
     let rests = stage.call(&arguments(SECRET, "rests on it")).await;
     is_rejected(&rests, "refused", None);
     assert!(rests.payload.contains("precondition"), "{}", rests.payload);
+    // A short one, too: it would be stored as it is.
+    let rests = stage.call(&arguments("pin7", "rests on it")).await;
+    is_rejected(&rests, "refused", None);
+    assert!(rests.payload.contains("precondition") && !rests.payload.contains("pin7"), "{}", rests.payload);
     assert!(stage.stored().await.is_empty());
 
     let stage = Stage::new(Level::Caution).await;

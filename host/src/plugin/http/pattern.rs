@@ -168,6 +168,11 @@ impl Target {
         let Self { scheme, host, port } = self;
         if *port == scheme.port() { host.to_string() } else { format!("{host}:{port}") }
     }
+
+    /// With its scheme, for people.
+    pub(crate) fn place(&self) -> String {
+        format!("{}://{}", self.scheme.name(), self.authority())
+    }
 }
 
 /// A port in its one spelling.

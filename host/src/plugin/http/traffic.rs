@@ -2,10 +2,10 @@
 //! a look is noted before it can be under way, and the note is taken back only where it is certain that nothing was sent.
 
 use super::body::{Allowance, Begun, Counted};
+use super::denials::{Denials, Denied};
 use super::network::{Network, Stream};
 use super::{Reach, Target, Web, is_reading};
 use crate::plugin::options::Limits;
-use crate::text;
 use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, Request, Response, Uri};
 use http_body::Body as _;
@@ -47,6 +47,8 @@ pub(crate) struct Traffic {
     /// Requests that change something and were sent, or may have been.
     changing: Arc<AtomicU32>,
     forbidden: ForbiddenHeaderFilter,
+    /// What was not let through.
+    pub(crate) denials: Denials,
 }
 
 impl Traffic {
@@ -58,6 +60,7 @@ impl Traffic {
             left: Allowance::new(limits.http_body),
             changing: Arc::default(),
             forbidden: Arc::new(|name| DEFAULT_FORBIDDEN_HEADERS.contains(name) || OVERRIDES.contains(name)),
+            denials: Denials::default(),
         }
     }
 
@@ -72,17 +75,16 @@ impl Traffic {
         let (uri, method) = (request.uri(), request.method());
         let scheme = uri.scheme_str().unwrap_or_default();
         let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
-        let target =
-            Target::of(scheme, authority).filter(|target| self.web.allows(self.reach, target, method.as_str()));
+        let target = Target::of(scheme, authority);
+        let allowed = target.as_ref().is_some_and(|target| self.web.allows(self.reach, target, method.as_str()));
         let carries = request.headers().get(CONTENT_LENGTH).is_some_and(|length| length != "0");
         match target {
-            Some(target) if self.reach == Reach::Granted || !carries => {
+            Some(target) if allowed && (self.reach == Reach::Granted || !carries) => {
                 let looks = is_reading(method.as_str()) && request.body().is_end_stream();
                 Ok((target, Note::new(if looks { None } else { Some(&self.changing) })))
             }
-            _ => {
-                let shown = text::escape(authority);
-                tracing::info!(target: "counterfoil::plugin", "denied: {method} {scheme}://{shown} ({:?})", self.reach);
+            target => {
+                self.denials.add(method, Denied::To { target, authority: authority.to_owned() });
                 Err(Error::HttpRequestDenied)
             }
         }
@@ -109,8 +111,11 @@ impl WasiHttpHooks for Traffic {
             Err(error) => Box::new(async { Err(error) }),
             Ok((target, note)) => {
                 let (network, left, reach) = (Arc::clone(&self.web.network), self.left.clone(), self.reach);
+                let denials = self.denials.clone();
                 let options = options.unwrap_or_default();
-                Box::new(async move { Sending { target, network, left, reach, options, note }.go(request).await })
+                Box::new(
+                    async move { Sending { target, network, left, reach, options, note, denials }.go(request).await },
+                )
             }
         }
     }
@@ -143,6 +148,7 @@ struct Sending {
     reach: Reach,
     options: RequestOptions,
     note: Note,
+    denials: Denials,
 }
 
 impl Sending {
@@ -215,7 +221,7 @@ impl Sending {
             }
             Some(body) if self.reach == Reach::Granted => Ok(Some(body.boxed_unsync())),
             Some(_) => {
-                tracing::info!(target: "counterfoil::plugin", "denied: {method} with a body ({:?})", self.reach);
+                self.denials.add(method, Denied::Body { target: self.target.clone() });
                 Err(Error::HttpRequestDenied)
             }
         }

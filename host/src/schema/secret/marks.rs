@@ -9,10 +9,20 @@ use std::collections::{BTreeSet, HashMap};
 /// The parts of a schema by which secrets can be reached, and how they lead to each other.
 pub(in crate::schema) struct Marks {
     nodes: Vec<Node>,
+    /// The most positions that any part has a word for.
+    positions: usize,
 }
 
-/// The parts that apply to one place of a value.
-pub(super) type Place = BTreeSet<usize>;
+/// How one gets from a place to one below it.
+pub(super) enum Step<'a> {
+    /// To the member of this name.
+    Member(&'a str),
+    /// To the item of this number.
+    Item(usize),
+}
+
+/// Longest name that patterns are tried on, in bytes: of a longer one it is left open.
+const NAME: usize = 256;
 
 /// One object of the schema.
 #[derive(Default)]
@@ -24,6 +34,7 @@ struct Node {
     whole: Vec<usize>,
     /// `None`: no secret there, and `additionalProperties` does not apply.
     properties: HashMap<String, Option<usize>>,
+    /// `None` in the first place: too heavy to be tried here, so it is left open.
     patterns: Vec<(Option<Validator>, Option<usize>)>,
     additional: Option<usize>,
     /// Members, whatever their name.
@@ -44,67 +55,58 @@ impl Marks {
             let node = survey.node(entries, &pattern);
             nodes.push(node);
         }
-        let mut marks = Self { nodes };
+        let positions = nodes.iter().map(|node| node.positions.len()).max().unwrap_or(0);
+        let mut marks = Self { nodes, positions };
         let reaching = marks.reaching();
         marks.prune(&reaching);
         reaching.contains(&TOP).then_some(marks)
     }
 
-    /// The place of the whole value.
-    pub(super) fn top(&self) -> Place {
-        self.place([TOP])
+    /// What applies to the whole value. Here and below `left` is what may still be looked at, and `None` says that nothing is.
+    pub(super) fn top(&self, left: &mut usize) -> Option<Vec<usize>> {
+        self.all(vec![TOP], left)
     }
 
-    /// Whether everything at a place is secret.
-    pub(super) fn is_secret(&self, place: &Place) -> bool {
-        self.at(place).any(|node| node.secret)
+    /// Whether one of these parts says that all of the place is secret.
+    pub(super) fn is_secret(&self, parts: &[usize]) -> bool {
+        self.at(parts).any(|node| node.secret)
     }
 
-    /// Where the member of this name is.
-    pub(super) fn member(&self, place: &Place, name: &str) -> Place {
-        let mut parts = Vec::new();
-        for node in self.at(place) {
-            let property = node.properties.get(name);
-            parts.extend(property.copied().flatten());
-            let mut known = property.is_some();
-            for (pattern, part) in &node.patterns {
-                if pattern.as_ref().is_none_or(|pattern| pattern.is_valid(&Value::from(name))) {
-                    known = true;
-                    parts.extend(*part);
+    /// From which item on all are alike.
+    pub(super) fn positions(&self) -> usize {
+        self.positions
+    }
+
+    /// What applies one step below a place where these parts apply.
+    pub(super) fn step(&self, parts: &[usize], step: &Step<'_>, left: &mut usize) -> Option<Vec<usize>> {
+        let mut below = Vec::new();
+        for node in self.at(parts) {
+            match step {
+                Step::Member(name) => node.member(name, &mut below, left)?,
+                Step::Item(number) => {
+                    spend(left, 1 + node.items.len())?;
+                    below.extend(node.positions.get(*number).copied().flatten());
+                    below.extend(&node.items);
                 }
             }
-            if !known {
-                parts.extend(node.additional);
-            }
-            parts.extend(&node.members);
         }
-        self.place(parts)
+        self.all(below, left)
     }
 
-    /// Where the item of this number is.
-    pub(super) fn item(&self, place: &Place, number: usize) -> Place {
-        let mut parts = Vec::new();
-        for node in self.at(place) {
-            parts.extend(node.positions.get(number).copied().flatten());
-            parts.extend(&node.items);
-        }
-        self.place(parts)
+    fn at<'a>(&'a self, parts: &'a [usize]) -> impl Iterator<Item = &'a Node> {
+        parts.iter().filter_map(|part| self.nodes.get(*part))
     }
 
-    fn at<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Node> {
-        place.iter().filter_map(|part| self.nodes.get(*part))
-    }
-
-    /// These parts and all that apply with them.
-    fn place(&self, parts: impl IntoIterator<Item = usize>) -> Place {
-        let mut place = Place::new();
-        let mut next: Vec<usize> = parts.into_iter().collect();
+    /// These parts and all that apply with them, in order.
+    fn all(&self, mut next: Vec<usize>, left: &mut usize) -> Option<Vec<usize>> {
+        let mut all = BTreeSet::new();
         while let Some(part) = next.pop() {
-            if place.insert(part) {
+            spend(left, 1)?;
+            if all.insert(part) {
                 next.extend(self.nodes.get(part).into_iter().flat_map(|node| &node.same));
             }
         }
-        place
+        Some(all.into_iter().collect())
     }
 
     /// The parts from which a secret can be reached.
@@ -144,7 +146,41 @@ impl Marks {
 /// The first part is the whole schema.
 const TOP: usize = 0;
 
+/// Takes so much of what is left; all of it where that is too little.
+fn spend(left: &mut usize, work: usize) -> Option<()> {
+    let rest = left.checked_sub(work);
+    *left = rest.unwrap_or(0);
+    rest.map(|_| ())
+}
+
 impl Node {
+    fn member(&self, name: &str, below: &mut Vec<usize>, left: &mut usize) -> Option<()> {
+        spend(left, 1 + self.members.len())?;
+        let property = self.properties.get(name);
+        below.extend(property.copied().flatten());
+        let mut known = property.is_some();
+        for (pattern, part) in &self.patterns {
+            let matches = match pattern {
+                Some(pattern) if name.len() <= NAME => {
+                    spend(left, 16 + name.len())?;
+                    let matches = pattern.is_valid(&Value::from(name));
+                    known |= matches;
+                    matches
+                }
+                // Both may be: what the pattern leads to, and what is for names that are not known.
+                _ => true,
+            };
+            if matches {
+                below.extend(*part);
+            }
+        }
+        if !known {
+            below.extend(self.additional);
+        }
+        below.extend(&self.members);
+        Some(())
+    }
+
     fn below(&self) -> impl Iterator<Item = usize> {
         let options = self.properties.values().chain(self.patterns.iter().map(|(_, part)| part));
         let options = options.chain(&self.positions).chain([&self.additional]).filter_map(|part| *part);

@@ -1,81 +1,118 @@
-//! Takes secrets out of what a tool says. A plan, an outcome or an error may repeat what the arguments hold; nobody is shown
-//! it and nothing keeps it.
+//! Takes secrets out of what a tool says. A plan, an outcome or an error may repeat what the arguments hold, or a variable of
+//! its plug-in; nobody is shown it and nothing keeps it.
 //!
-//! A secret of [`LONG`] characters and more is found wherever it stands in a text; a shorter one as a word of its own, since
-//! it may well be part of others; one of a single character, or two, only where it is the whole text. What a tool makes of a
-//! secret (a part, a digest, another encoding) cannot be known.
+//! A secret of [`LONG`] characters and more is found wherever it stands in a text, and so is each such line of one in several
+//! lines; a shorter one as a word of its own, since it may well be part of others; one of a single character, or two, only
+//! where it is the whole text. What a tool makes of a secret (a part, a digest, another encoding) cannot be known.
 
 use super::MASK;
 use super::scan::Scan;
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Characters from which on a secret stands for itself anywhere.
 const LONG: usize = 6;
 /// Characters from which on it is told apart as a word.
 const WORD: usize = 3;
-/// Characters of a line of a longer secret (a key in several lines) that is looked for by itself.
-const LINE: usize = 16;
 
-/// Secrets that were taken out of arguments. No `Debug`.
+/// Secrets, and what stands in their place. No `Debug`.
 pub(crate) struct Taken {
-    whole: BTreeSet<String>,
+    whole: BTreeMap<String, usize>,
+    /// Every spelling that is looked for.
+    forms: Vec<Form>,
+    /// What stands for each; one at least.
+    signs: Vec<Cow<'static, str>>,
     /// `None`: they could not be made, so nothing is told at all.
     finders: Option<Finders>,
 }
 
+/// A spelling of a secret, and which sign stands for it.
+type Form = (String, usize);
+
 struct Finders {
+    /// By the number of the form.
     long: AhoCorasick,
     words: AhoCorasick,
 }
 
 impl Taken {
-    /// Strings as they read, numbers as they are written.
+    /// Of arguments: strings as they read, numbers as they are written.
     pub(super) fn new(values: impl IntoIterator<Item = String>) -> Self {
-        let whole: BTreeSet<String> = values.into_iter().filter(|value| !value.is_empty()).collect();
-        let mut forms = BTreeSet::new();
-        for value in &whole {
-            forms.insert(Cow::Borrowed(value.trim()));
-            // As it stands in JSON that is itself a text.
-            forms.insert(Cow::Owned(quoted(value).trim_matches('"').to_owned()));
-            forms.extend(value.lines().map(str::trim).filter(|line| longer(line, LINE)).map(Cow::Borrowed));
-        }
-        let (long, short): (Vec<_>, Vec<_>) =
-            forms.into_iter().filter(|form| longer(form, WORD)).partition(|form| longer(form, LONG));
-        let long = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(bytes(&long));
-        let finders = long.and_then(|long| Ok(Finders { long, words: AhoCorasick::new(bytes(&short))? })).ok();
-        Self { whole, finders }
+        let whole = values.into_iter().filter(|value| !value.is_empty()).map(|value| (value, 0)).collect();
+        Self::of(whole, vec![Cow::Borrowed(MASK)], WORD)
     }
 
-    /// Nobody knows which: nothing is told at all.
-    pub(super) fn unknown() -> Self {
-        Self { whole: BTreeSet::new(), finders: None }
+    /// Of variables: `[NAME]` stands for the value. Many a variable is no secret, so only long ones are looked for.
+    pub(crate) fn named<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Self {
+        let (mut whole, mut signs) = (BTreeMap::new(), vec![Cow::Borrowed(MASK)]);
+        for (name, value) in variables {
+            if longer(value, LONG) {
+                whole.entry(value.to_owned()).or_insert(signs.len());
+                signs.push(Cow::Owned(format!("[{name}]")));
+            }
+        }
+        Self::of(whole, signs, LONG)
+    }
+
+    fn of(whole: BTreeMap<String, usize>, signs: Vec<Cow<'static, str>>, shortest: usize) -> Self {
+        let mut forms = BTreeMap::new();
+        let mut lines = BTreeSet::new();
+        for (value, sign) in &whole {
+            forms.entry(value.trim().to_owned()).or_insert(*sign);
+            // As it stands in JSON that is itself a text.
+            forms.entry(quoted(value).trim_matches('"').to_owned()).or_insert(*sign);
+            // Of a key in several lines each is part of the secret.
+            lines.extend(value.lines().map(|line| (line.trim(), *sign)).filter(|(line, _)| longer(line, LONG)));
+        }
+        for (line, sign) in lines {
+            forms.entry(line.to_owned()).or_insert(sign);
+        }
+        let (mut forms, short): (Vec<Form>, Vec<Form>) =
+            forms.into_iter().filter(|(form, _)| longer(form, shortest)).partition(|(form, _)| longer(form, LONG));
+        // A DFA would be looked up faster, but one of a long secret that repeats itself takes its length squared to build.
+        let finder = |match_kind, forms: &[Form]| {
+            let kind = Some(AhoCorasickKind::ContiguousNFA);
+            AhoCorasick::builder().kind(kind).match_kind(match_kind).build(bytes(forms))
+        };
+        let long = finder(MatchKind::LeftmostLongest, &forms);
+        let finders = long.and_then(|long| Ok(Finders { long, words: finder(MatchKind::Standard, &short)? })).ok();
+        forms.extend(short);
+        Self { whole, forms, signs, finders }
+    }
+
+    fn sign(&self, number: usize) -> &str {
+        self.signs.get(number).map_or(MASK, |sign| sign)
     }
 
     /// The text without secrets.
     pub(crate) fn out_of<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let Some(finders) = self.finders.as_ref().filter(|_| !self.whole.contains(text)) else {
-            return Cow::Borrowed(MASK);
-        };
+        let Some(finders) = &self.finders else { return Cow::Borrowed(MASK) };
+        if let Some(sign) = self.whole.get(text) {
+            return Cow::Owned(self.sign(*sign).to_owned());
+        }
         let bounded = |start: usize, end: usize| {
             let before = text.get(..start).and_then(|before| before.chars().next_back());
             let after = text.get(end..).and_then(|after| after.chars().next());
             ![before, after].into_iter().flatten().any(char::is_alphanumeric)
         };
-        let words = finders.words.find_overlapping_iter(text).map(|found| (found.start(), found.end()));
-        let mut found: Vec<(usize, usize)> = words.filter(|(start, end)| bounded(*start, *end)).collect();
-        found.extend(finders.long.find_iter(text).map(|found| (found.start(), found.end())));
+        // Words are of arguments, which have one sign.
+        let words = finders.words.find_overlapping_iter(text).map(|found| (found.start(), found.end(), 0));
+        let mut found: Vec<_> = words.filter(|(start, end, _)| bounded(*start, *end)).collect();
+        found.extend(finders.long.find_iter(text).map(|found| {
+            let form = self.forms.get(found.pattern().as_usize());
+            (found.start(), found.end(), form.map_or(0, |(_, sign)| *sign))
+        }));
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
         found.sort_unstable();
         let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
-        for (start, end) in found {
+        for (start, end, sign) in found {
             // One that begins inside another goes with it.
             if start >= copied {
                 out.push_str(text.get(copied..start).unwrap_or_default());
-                out.push_str(MASK);
+                out.push_str(self.sign(sign));
             }
             copied = copied.max(end);
         }
@@ -83,17 +120,10 @@ impl Taken {
         Cow::Owned(out)
     }
 
-    /// A text that was cut, without secrets and without what may be the beginning of one at its end.
-    pub(crate) fn out_of_cut(&self, text: &str) -> String {
-        let text = self.out_of(text);
-        let begun = |value: &String| {
-            let ends = value.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= text.len());
-            ends.filter(|end| value.get(..*end).is_some_and(|start| text.ends_with(start))).last()
-        };
-        match self.whole.iter().filter_map(begun).max() {
-            Some(begun) => format!("{}{MASK}", text.get(..text.len() - begun).unwrap_or_default()),
-            None => text.into_owned(),
-        }
+    /// How many bytes at the end of a text that was cut may be the beginning of a secret.
+    pub(crate) fn begun(&self, text: &str) -> usize {
+        let all = self.forms.iter().map(|(form, _)| form).chain(self.whole.keys());
+        all.map(|secret| begun(secret, text)).max().unwrap_or(0)
     }
 
     /// A JSON text without secrets, in names and values, at any depth; the rest byte for byte. What is no JSON is a text.
@@ -138,10 +168,8 @@ impl Taken {
                 }
                 b'0'..=b'9' | b'-' => {
                     let number = scan.word()?;
-                    if !self.is_in(number) || !longer(number, WORD) {
-                        continue;
-                    }
-                    quoted(MASK)
+                    let Some(sign) = self.number(number) else { continue };
+                    quoted(sign)
                 }
                 letter if letter.is_ascii_alphabetic() => {
                     if !["true", "false", "null"].contains(&scan.word()?) {
@@ -170,10 +198,41 @@ impl Taken {
         }
     }
 
-    /// Whether a text holds one that is long enough not to be there by chance.
-    pub(crate) fn is_in(&self, text: &str) -> bool {
-        self.whole.contains(text) || self.finders.as_ref().is_none_or(|finders| finders.long.is_match(text))
+    /// What stands for a number that is one, or has one in it. One of a digit or two is everywhere.
+    fn number(&self, number: &str) -> Option<&str> {
+        let long = |finders: &Finders| match finders.long.find(number) {
+            Some(found) => self.forms.get(found.pattern().as_usize()).map(|(_, sign)| *sign),
+            None => None,
+        };
+        let whole = self.whole.get(number).copied().filter(|_| longer(number, WORD));
+        whole.or_else(|| self.finders.as_ref().map_or(Some(0), long)).map(|sign| self.sign(sign))
     }
+
+    /// Whether a text holds one, as a text or as JSON.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        self.out_of(text) != text || self.out_of_json(text) != text
+    }
+}
+
+/// How many bytes at the end of a text are the beginning of this secret. Looks at each byte of it a few times at most.
+fn begun(secret: &str, text: &str) -> usize {
+    let secret = secret.as_bytes();
+    let end = text.as_bytes().get(text.len().saturating_sub(secret.len())..).unwrap_or_default();
+    let is = |at: usize, byte: u8| secret.get(at) == Some(&byte);
+    // For each beginning: the longest shorter one that it ends with (Knuth, Morris and Pratt).
+    let mut shorter: Vec<usize> = Vec::with_capacity(secret.len());
+    let step = |shorter: &[usize], mut long: usize, byte: u8| {
+        while long > 0 && !is(long, byte) {
+            long = shorter.get(long - 1).copied().unwrap_or(0);
+        }
+        if is(long, byte) { long + 1 } else { 0 }
+    };
+    for (at, byte) in secret.iter().enumerate() {
+        let before = shorter.last().copied().unwrap_or(0);
+        let next = if at == 0 { 0 } else { step(&shorter, before, *byte) };
+        shorter.push(next);
+    }
+    end.iter().fold(0, |long, byte| step(&shorter, long, *byte))
 }
 
 /// A text on its way, and up to where the original is in it.
@@ -190,6 +249,6 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn bytes<'f>(forms: &'f [Cow<'_, str>]) -> impl Iterator<Item = &'f [u8]> {
-    forms.iter().map(|form| form.as_bytes())
+fn bytes(forms: &[Form]) -> impl Iterator<Item = &[u8]> {
+    forms.iter().map(|(form, _)| form.as_bytes())
 }

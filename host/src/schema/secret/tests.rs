@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::string_slice)]
 
 use super::super::Schema;
 
@@ -145,10 +145,18 @@ fn many_values_beside_a_wide_schema_are_passed_over_in_time() {
     assert!(began.elapsed() < std::time::Duration::from_secs(5));
 }
 
+/// A text that was cut, without secrets and without the beginning of one.
+fn cut(taken: &super::Taken, text: &str) -> String {
+    let text = taken.out_of(text);
+    let begun = taken.begun(&text);
+    format!("{}{}", &text[..text.len() - begun], if begun > 0 { super::MASK } else { "" })
+}
+
 /// What was taken out of arguments with these values under a marked key.
 fn taken(values: &str) -> super::Taken {
     let schema = Schema::compile(&of(r#"{"p":{"writeOnly":true}}"#)).unwrap();
-    schema.without_secrets(&format!(r#"{{"p":{values}}}"#)).unwrap().taken
+    let masked = schema.without_secrets(&format!(r#"{{"p":{values}}}"#)).unwrap();
+    std::sync::Arc::into_inner(masked).unwrap().taken
 }
 
 #[track_caller]
@@ -169,6 +177,7 @@ fn a_secret_of_six_characters_is_taken_out_wherever_it_stands() {
     told(r#""  padded one \n""#, "with padded one.", "with (secret).");
     told(r#""a\"b\\cd""#, r#"as it is a"b\cd, in JSON a\"b\\cd"#, "as it is (secret), in JSON (secret)");
     told(r#""-----BEGIN-----\nMIIBsecretlineofkey\n-----END-----""#, "MIIBsecretlineofkey", "(secret)");
+    told(r#""abcdef\n  ghijkl\r\nmnop""#, "abcdef, ghijkl, mnop", "(secret), (secret), mnop");
     told(r#""ÄÖÜäöü""#, "xÄÖÜäöüx", "x(secret)x");
     told("true", "true", "true");
     told("null", "null", "null");
@@ -187,12 +196,38 @@ fn a_shorter_one_is_taken_out_as_a_word_and_the_shortest_only_as_the_whole() {
 #[test]
 fn a_text_that_was_cut_does_not_end_with_the_beginning_of_a_secret() {
     let taken = taken(r#"["hunter2","été"]"#);
-    let check = |text: &str, expected: &str| assert_eq!(taken.out_of_cut(text), expected);
+    let check = |text: &str, expected: &str| assert_eq!(cut(&taken, text), expected);
     check("pw hunter2 hunte", "pw (secret) (secret)");
     check("pw h", "pw (secret)");
     check("pw ét", "pw (secret)");
     check("pw", "pw");
     check("", "");
+    // Of a line of one, and where it begins several times.
+    let taken = self::taken(r#"["first line\nsecond line","aabaabaac"]"#);
+    let check = |text: &str, expected: &str| assert_eq!(cut(&taken, text), expected);
+    check("is second li", "is (secret)");
+    check("is aabaabaabaa", "is aab(secret)");
+    check("is aabaabx", "is aabaabx");
+}
+
+#[test]
+fn the_beginning_of_a_long_secret_is_found_in_time() {
+    let long = "a".repeat(1 << 18);
+    let taken = taken(&format!("\"{long}b\""));
+    let began = std::time::Instant::now();
+    assert_eq!(cut(&taken, &format!("x{long}")), "x(secret)");
+    assert_eq!(cut(&taken, &format!("{long}x")), format!("{long}x"));
+    assert!(began.elapsed() < std::time::Duration::from_secs(5));
+}
+
+#[test]
+fn a_precondition_may_hold_no_secret_however_short_or_spelt_in_json() {
+    let check = |values: &str, text: &str, expected: bool| assert_eq!(taken(values).is_in(text), expected, "{text}");
+    check(r#""pin7""#, "was pin7", true);
+    check(r#""pin7""#, "was pin77", false);
+    check(r#""ab""#, "ab", true);
+    check(r#""hunter2""#, r#"{"p":"hunt\u0065r2"}"#, true);
+    check(r#""hunter2""#, r#"{"p":"hunter3"}"#, false);
 }
 
 #[test]

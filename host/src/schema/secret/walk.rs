@@ -1,6 +1,7 @@
 //! Goes through arguments beside the marks of their schema. Copies what is no secret byte for byte: no number is read.
 
-use super::marks::{Marks, Place};
+use super::marks::Marks;
+use super::places::{Place, Places};
 use super::scan::Scan;
 use super::{MASK, Masked, Taken};
 
@@ -9,12 +10,12 @@ const DEPTH: usize = 128;
 
 /// An object without its secrets; `None`: it has none.
 pub(super) fn masked(marks: &Marks, text: &str) -> Option<Masked> {
-    let mut walk = Walk { marks, scan: Scan::new(text), copied: 0, masked: String::new(), taken: Vec::new() };
-    let top = marks.top();
+    let mut places = Places::new(marks);
     // The names at the top stay, so that arguments are an object still.
-    let within = if marks.is_secret(&top) { Within::Secret } else { Within::Place(&top) };
+    let within = Within::Place(places.top());
+    let mut walk = Walk { places, scan: Scan::new(text), copied: 0, masked: String::new(), taken: Vec::new() };
     walk.scan.space();
-    if walk.scan.next() != Some(b'{') || walk.value(&within, 0).is_none() || !walk.scan.is_over() {
+    if walk.scan.next() != Some(b'{') || walk.value(within, 0).is_none() || !walk.scan.is_over() {
         // Nobody can tell where the secrets are in what is no object.
         return Some(Masked { arguments: format!("\"{MASK}\""), taken: Taken::new([text.to_owned()]) });
     }
@@ -25,17 +26,16 @@ pub(super) fn masked(marks: &Marks, text: &str) -> Option<Masked> {
 }
 
 /// What is known of the members or items of a value.
-enum Within<'a> {
-    /// The schema has a word for each.
-    Place(&'a Place),
-    /// Each is a secret by itself.
-    Secret,
+#[derive(Clone, Copy)]
+enum Within {
+    /// The schema has a word for each; where the place is secret, each is one by itself.
+    Place(Place),
     /// Each is part of one.
     Taken,
 }
 
 struct Walk<'a> {
-    marks: &'a Marks,
+    places: Places<'a>,
     scan: Scan<'a>,
     /// Up to where the text is in `masked` already.
     copied: usize,
@@ -45,7 +45,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Passes over one value. Here and below `None` says that the text is no JSON.
-    fn value(&mut self, within: &Within<'_>, depth: usize) -> Option<()> {
+    fn value(&mut self, within: Within, depth: usize) -> Option<()> {
         match self.scan.next()? {
             _ if depth > DEPTH => None,
             b'{' => self.each(b'}', |walk, _| {
@@ -53,9 +53,11 @@ impl Walk<'_> {
                 walk.scan.space();
                 walk.scan.take(b':')?;
                 walk.scan.space();
-                walk.inner(within, depth, |marks, place| marks.member(place, &name))
+                walk.inner(within, depth, |places, place| places.member(place, &name))
             }),
-            b'[' => self.each(b']', |walk, number| walk.inner(within, depth, |marks, place| marks.item(place, number))),
+            b'[' => {
+                self.each(b']', |walk, number| walk.inner(within, depth, |places, place| places.item(place, number)))
+            }
             b'"' => {
                 let string = self.scan.string()?;
                 self.keep(within, string);
@@ -71,26 +73,26 @@ impl Walk<'_> {
         }
     }
 
-    fn keep(&mut self, within: &Within<'_>, value: String) {
+    fn keep(&mut self, within: Within, value: String) {
         if matches!(within, Within::Taken) {
             self.taken.push(value);
         }
     }
 
     /// Passes over a member or an item, and takes it out if it is a secret.
-    fn inner(&mut self, within: &Within<'_>, depth: usize, step: impl FnOnce(&Marks, &Place) -> Place) -> Option<()> {
-        match within {
-            Within::Taken => return self.value(&Within::Taken, depth + 1),
-            Within::Secret => {}
-            Within::Place(place) => {
-                let place = step(self.marks, place);
-                if !self.marks.is_secret(&place) {
-                    return self.value(&Within::Place(&place), depth + 1);
-                }
-            }
+    fn inner(
+        &mut self,
+        within: Within,
+        depth: usize,
+        step: impl FnOnce(&mut Places<'_>, Place) -> Place,
+    ) -> Option<()> {
+        let Within::Place(place) = within else { return self.value(Within::Taken, depth + 1) };
+        let place = step(&mut self.places, place);
+        if place != Place::Secret {
+            return self.value(Within::Place(place), depth + 1);
         }
         let start = self.scan.at;
-        self.value(&Within::Taken, depth + 1)?;
+        self.value(Within::Taken, depth + 1)?;
         self.masked.push_str(self.scan.text.get(self.copied..start)?);
         self.masked.push('"');
         self.masked.push_str(MASK);

@@ -1,0 +1,105 @@
+//! What a call was not allowed to send: counted, and said once when it is over. Of a request only its method and the place that
+//! it was for are told, never what else the plug-in wrote there.
+
+use super::Target;
+use crate::plugin::stdio::{Speaker, Volume};
+use crate::plugin::veil::Veil;
+use http::Method;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Longest method that is told whole, in bytes: far above every registered one.
+const METHOD: usize = 32;
+
+/// A request that was denied.
+#[derive(Debug)]
+pub(super) enum Denied {
+    /// For where it went, or for its method. `None`: that is no plain host, or nothing of HTTP.
+    To { target: Option<Target>, authority: String },
+    /// For its body, which nobody expects.
+    Body { target: Target },
+}
+
+/// Those of one call. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Denials(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    times: u64,
+    first: Option<(Method, Denied)>,
+}
+
+impl Denials {
+    pub(super) fn add(&self, method: &Method, denied: Denied) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.times += 1;
+        kept.first.get_or_insert_with(|| (method.clone(), denied));
+    }
+
+    /// In words; `None`: there were none.
+    fn told(&self, veil: &Veil) -> Option<String> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (method, denied) = kept.first.as_ref()?;
+        let method = veil.shown(method.as_str(), METHOD);
+        let what = match denied {
+            Denied::To { target: Some(target), authority } => {
+                let place = target.place();
+                // A host is compared in lower case: a secret in it shows only in the plug-in's own spelling.
+                match veil.text(authority) == *authority && veil.text(&place) == place {
+                    true => format!("{method} {place}"),
+                    false => format!("{method} to a host that has a secret in its name"),
+                }
+            }
+            Denied::To { target: None, .. } => format!("{method} to what is no plain host of http or https"),
+            Denied::Body { target } => format!("{method} with a body {}", veil.text(&target.place())),
+        };
+        let more = kept.times - 1;
+        Some(if more == 0 { format!("denied: {what}") } else { format!("denied: {what}, and {more} more") })
+    }
+
+    /// Hands them to the log.
+    pub(in crate::plugin) fn log(&self, volume: &Volume, veil: &Veil, speaker: Speaker<'_>) {
+        if let Some(told) = self.told(veil) {
+            volume.say(Instant::now(), told.len() as u64, speaker, || told);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::plugin::Secret;
+
+    #[track_caller]
+    fn check(requests: &[(&str, &str, &str)], expected: &str) {
+        let variables = [("KEY".to_owned(), Secret::new("Hunter2"))];
+        let denials = Denials::default();
+        for (method, scheme, authority) in requests {
+            let (target, authority) = (Target::of(scheme, authority), (*authority).to_owned());
+            denials.add(&Method::from_bytes(method.as_bytes()).unwrap(), Denied::To { target, authority });
+        }
+        assert_eq!(denials.told(&Veil::of(&variables)).as_deref(), Some(expected), "{requests:?}");
+    }
+
+    #[test]
+    fn of_a_denied_request_only_its_method_and_its_place_are_told() {
+        let plain = ("GET", "https", "a.example:8443");
+        check(&[plain], "denied: GET https://a.example:8443");
+        check(&[plain, ("POST", "http", "b.example"), plain], "denied: GET https://a.example:8443, and 2 more");
+        let nowhere = "denied: GET to what is no plain host of http or https";
+        for (scheme, authority) in
+            [("https", "user:Hunter2@a.example"), ("https", "user@a.example"), ("Hunter2", "a.example"), ("https", "")]
+        {
+            check(&[("GET", scheme, authority)], nowhere);
+        }
+        let hidden = "denied: GET to a host that has a secret in its name";
+        check(&[("GET", "https", "x-Hunter2.a.example")], hidden);
+        check(&[("XHunter2", "https", "a.example")], "denied: X[KEY] https://a.example");
+        let long = "M".repeat(40);
+        check(&[(&long, "https", "a.example")], &format!("denied: {}… https://a.example", "M".repeat(29)));
+        assert_eq!(Denials::default().told(&Veil::default()), None);
+    }
+}

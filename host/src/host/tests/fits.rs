@@ -54,8 +54,11 @@ async fn arguments_that_take_long_to_check_hold_nobody_up_and_are_refused_in_tim
 }
 
 #[tokio::test]
-async fn arguments_in_which_secrets_are_looked_for_long_hold_nobody_up_and_are_refused_in_time() {
-    // Every item is checked at once, and may be secret by each of these.
+async fn arguments_that_may_be_secret_in_many_ways_are_looked_through_in_time() {
+    // Every item is checked at once, and may be secret by each of these: they are gone through once, not for each item.
     let marked = vec![r#"{"properties":{"p":{"writeOnly":true}}}"#.to_owned(); 1500];
-    hold_nobody_up_and_are_refused_in_time(&marked, r#"{"x":1}"#, 6_000).await;
+    let arguments = format!(r#"{{"a":[{}]}}"#, [r#"{"x":1}"#; 6000].join(","));
+    let kit = Kit::new().await;
+    let host = kit.revised("1").native(wordy(&marked)).build().await.unwrap();
+    is_ok(&call(&host, "alice", "wordy", &arguments).await);
 }

@@ -82,12 +82,15 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Computes for so long, in slices, and says on which threads.
-    async fn compute(long: Duration) -> Vec<String> {
-        let (start, mut seen) = (Instant::now(), Vec::new());
-        while start.elapsed() < long {
+    /// A slice of what computes.
+    const SLICE: Duration = Duration::from_millis(2);
+
+    /// Computes so many slices, however long each takes on a busy machine, and says on which threads.
+    async fn compute(slices: u128) -> Vec<String> {
+        let mut seen = Vec::new();
+        for _ in 0..slices {
             let slice = Instant::now();
-            while slice.elapsed() < Duration::from_millis(2) {
+            while slice.elapsed() < SLICE {
                 std::hint::spin_loop();
             }
             let name = std::thread::current().name().unwrap_or_default().to_owned();
@@ -105,7 +108,7 @@ mod tests {
         let here = std::thread::current().name().unwrap_or_default().to_owned();
         assert_eq!(lanes.run(async { 7 }).await, 7);
         assert!(lanes.long.get().is_none());
-        let seen = lanes.run(compute(BRIEF * 3)).await;
+        let seen = lanes.run(compute(3 * BRIEF.as_millis() / SLICE.as_millis())).await;
         assert_eq!(seen.first(), Some(&here));
         assert_eq!(seen.last().unwrap(), "counterfoil-long");
     }
@@ -115,7 +118,7 @@ mod tests {
         let (lanes, held) = (Lanes::default(), Arc::new(()));
         let holding = Arc::clone(&held);
         let work = async move {
-            compute(Duration::from_secs(600)).await;
+            compute(u128::MAX).await;
             drop(holding);
         };
         assert!(tokio::time::timeout(BRIEF * 3, lanes.run(work)).await.is_err());

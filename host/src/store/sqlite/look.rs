@@ -44,7 +44,7 @@ pub(crate) fn look(path: &Path, now: u64, patience: Duration) -> Result<Look, Er
         connection.busy_timeout(patience)?;
         connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "trusted_schema", false)?;
-        match schema::known(&connection, path)? {
+        match schema::known(&*connection.unchecked_transaction()?, path)? {
             Ok(0) => return Ok(Ok(Look { blank: true, ..Look::default() })),
             Ok(_) => {}
             Err(e) => return Ok(Err(e)),

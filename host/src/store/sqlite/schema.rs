@@ -89,7 +89,8 @@ pub(super) fn is_ours(path: &Path) -> Result<(), Error> {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
         connection.pragma_update(None, "trusted_schema", false)?;
-        known(&connection, path)
+        // All of it at one moment: another process may be making the file.
+        known(&*connection.unchecked_transaction()?, path)
     };
     patiently(look).map_err(|e| failed(path, &e))?.map(|_| ())
 }
@@ -134,7 +135,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-/// The version of the store in a file, this one or an older one; 0: nothing is in it yet.
+/// The version of the store in a file, this one or an older one; 0: nothing is in it yet. To be asked in a transaction.
 pub(super) fn known(connection: &Connection, path: &Path) -> rusqlite::Result<Result<i32, Error>> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;

@@ -336,6 +336,7 @@ fn a_lost_run_is_listed_settled_by_a_person_and_never_run_again() {
         folder.run(&["resolve", "--arguments"]).gave(0, &["arguments {\"path\":"]);
         let whole = folder.run(&["resolve", "--json", "--arguments"]).json();
         assert!(whole[0]["arguments"].as_str().unwrap().contains("a.txt"), "{whole}");
+        folder.run(&["resolve", "--full"]).gave(2, &["--arguments"]);
         folder.run(&["resolve", &id]).gave(2, &["look first"]);
         folder.run(&["resolve", &id, answer, "--by", "alice"]).gave(0, &["settled: delete_file", "name:alice"]);
         folder.run(&["resolve", &id, answer]).gave(2, &["lists what can be settled"]);

@@ -1,14 +1,15 @@
 //! Random histories of the contract against a simple model: several owners, tools and arguments, a clock that jumps, races
-//! on the swap, lost acknowledgements, runs that are never recorded. `PROPTEST_CASES` says how many; `just soak` runs many.
+//! on the swap, lost acknowledgements, runs that are never recorded, secrets that are marked or not. `PROPTEST_CASES` says how many; `just soak` runs many.
 
 mod rules;
 
 use counterfoil_gate_core::digest::{hex, sha256};
+use counterfoil_gate_core::{approvals, body};
 use counterfoil_tests::runners::world::{Fault, Kind, On, Row, World};
 use counterfoil_tests::runners::{Answers, Side};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use rules::{Call, Confirmation, Fate, MAX_OUTCOME, Model, Verdict, owner};
+use rules::{Call, Confirmation, Fate, MAX_OUTCOME, Model, SECRET, Verdict, owner};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -38,6 +39,7 @@ enum Op {
     Issue {
         call: Call,
         approvers: u8,
+        masked: bool,
         lost: bool,
     },
     Check {
@@ -79,10 +81,11 @@ enum Op {
 
 fn call() -> impl Strategy<Value = Call> {
     let small = || prop_oneof![3 => Just(0u8), 1 => Just(1u8)];
-    (small(), small(), small(), small()).prop_map(|(owner, tool, arguments, revision)| Call {
+    (small(), small(), small(), small(), small()).prop_map(|(owner, tool, arguments, secret, revision)| Call {
         owner,
         tool,
         arguments,
+        secret,
         revision,
     })
 }
@@ -95,12 +98,12 @@ fn trouble() -> impl Strategy<Value = Trouble> {
 fn simple() -> impl Strategy<Value = Op> {
     let of = || any::<usize>();
     let run = || prop_oneof![Just(1_000u64), Just(10_000), Just(90_000)];
-    let change = || prop_oneof![12 => Just(0u8), 1 => 1u8..5];
+    let change = || prop_oneof![12 => Just(0u8), 1 => 1u8..6];
     prop_oneof![
         3 => prop_oneof![6 => 0i64..5_000, 2 => 5_000i64..400_000, 1 => -100_000i64..0].prop_map(Op::Wait),
         3 => (of(), of(), -1i64..=1).prop_map(|(of, limit, beside)| Op::ClockTo { of, limit, beside }),
-        6 => (call(), prop_oneof![4 => Just(0u8), 2 => 1u8..=2], prop::bool::weighted(0.05))
-            .prop_map(|(call, approvers, lost)| Op::Issue { call, approvers, lost }),
+        6 => (call(), prop_oneof![4 => Just(0u8), 2 => 1u8..=2], any::<bool>(), prop::bool::weighted(0.05))
+            .prop_map(|(call, approvers, masked, lost)| Op::Issue { call, approvers, masked, lost }),
         2 => (of(), change()).prop_map(|(of, change)| Op::Check { of, change }),
         8 => (of(), change(), run(), trouble())
             .prop_map(|(of, change, run, trouble)| Op::Consume { of, change, run, trouble }),
@@ -122,7 +125,7 @@ fn op() -> impl Strategy<Value = Op> {
             Op::Wait(_) | Op::ClockTo { .. } => Op::Consume { of, change: 0, run: 5_000, trouble: Trouble::None },
             Op::Consume { of, change, run, .. } => Op::Consume { of, change, run, trouble: Trouble::None },
             Op::Record { of, run_of, outcome, .. } => Op::Record { of, run_of, outcome, trouble: Trouble::None },
-            Op::Issue { call, approvers, .. } => Op::Issue { call, approvers, lost: false },
+            Op::Issue { call, approvers, masked, .. } => Op::Issue { call, approvers, masked, lost: false },
             other => other,
         };
         Op::Race { of, run: 7_000, meanwhile: Box::new(meanwhile) }
@@ -163,6 +166,7 @@ fn changed(call: Call, change: u8) -> Call {
         2 => Call { tool: call.tool + 7, ..call },
         3 => Call { arguments: call.arguments + 7, ..call },
         4 => Call { revision: call.revision + 7, ..call },
+        5 => Call { secret: call.secret + 7, ..call },
         _ => call,
     }
 }
@@ -210,7 +214,7 @@ impl Machine {
                     self.set(limits[limit % limits.len()].saturating_add_signed(*beside));
                 }
             }
-            Op::Issue { call, approvers, lost } => self.issue(gate, *call, *approvers, *lost),
+            Op::Issue { call, approvers, masked, lost } => self.issue(gate, *call, *approvers, *masked, *lost),
             Op::Check { of, change } => self.check(gate, *of, *change),
             Op::Consume { of, change, run, trouble } => self.consume(gate, *of, *change, *run, *trouble),
             Op::Race { of, run, meanwhile } => {
@@ -225,20 +229,21 @@ impl Machine {
             Op::Resolve { of, happened } => self.resolve(gate, *of, *happened),
             Op::Sweep => self.sweep(gate),
         }
-        self.look();
+        self.look(gate);
     }
 
     fn arm(&self, kind: Kind, on: On, after: u32, times: u32) {
         self.world.arm(Fault { kind, on, after, times });
     }
 
-    fn issue(&self, gate: &mut dyn Answers, call: Call, approvers: u8, lost: bool) {
+    fn issue(&self, gate: &mut dyn Answers, call: Call, approvers: u8, masked: bool, lost: bool) {
         if lost {
             self.arm(Kind::LoseAck, On::Insert, 0, 1);
         }
         let expected = self.model.lock().unwrap().issue(call);
         let plan = json!({
             "summary": "Will do it.", "preview": "{}", "warnings": [], "precondition": null,
+            "masked_arguments": masked.then(|| call.masked()),
             "needs": if approvers == 0 { "token_only" } else { "client_prompt" }, "approvers": approvers,
         });
         let answer = gate.call("issue", &arguments(json!({ "call": call.json(), "plan": plan })));
@@ -247,6 +252,7 @@ impl Machine {
             token: String::new(),
             approval_id: String::new(),
             call,
+            masked,
             issued: model.now,
             approvers: approvers.into(),
             approvals: Vec::new(),
@@ -440,11 +446,39 @@ impl Machine {
         self.model.lock().unwrap().sweep();
     }
 
-    /// What holds at any time: the rows are those of the model, and as many as there may be.
-    fn look(&self) {
+    /// What holds at any time: the rows are those of the model, as many as there may be, and what is marked is in no byte
+    /// of them and in nothing that is shown.
+    fn look(&self, gate: &mut dyn Answers) {
         let (model, rows) = (self.model.lock().unwrap(), self.world.rows());
-        let there = model.all.iter().filter(|c| c.fate != Fate::Gone).count();
-        assert_eq!(rows.len(), there, "rows");
+        let there: Vec<&Confirmation> = model.all.iter().filter(|c| c.fate != Fate::Gone).collect();
+        assert_eq!(rows.len(), there.len(), "rows");
+        let tells = |text: &[u8]| text.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
+        let open = rows.iter().filter(|(_, row)| tells(&row.body)).count();
+        assert_eq!(open, there.iter().filter(|c| c.tells_secret()).count(), "rows with a secret");
+        for (_, row) in &rows {
+            let decoded = body::decode(&row.body).unwrap();
+            let known = there.iter().find(|c| c.approval_id == decoded.approval_id);
+            if let Some(c) = known {
+                assert_eq!(tells(&row.body), c.tells_secret(), "{c:?}");
+                assert_eq!(decoded.shown_arguments(), c.shown());
+                assert_eq!(tells(approvals::describe(&decoded).as_bytes()), c.tells_secret(), "{c:?}");
+            }
+        }
+        // Whoever looks is shown one after the other: all of them at each step would be most of the work.
+        if let Some(c) = there.get(model.now as usize % there.len().max(1)).filter(|c| !c.approval_id.is_empty()) {
+            let item = gate.call("show", &arguments(json!({ "approval_id": c.approval_id })));
+            assert_eq!(item["ok"]["arguments"], c.shown(), "{item}");
+            assert_eq!(tells(item.to_string().as_bytes()), c.tells_secret(), "{item}");
+            let which = if matches!(c.fate, Fate::InFlight { .. }) { "unrecorded" } else { "pending" };
+            let listed = gate.call("list", &arguments(json!({ "which": which, "after": null, "limit": 100 })));
+            for item in listed["ok"].as_array().unwrap() {
+                let known = there.iter().find(|c| item["approval_id"] == c.approval_id);
+                if let Some(c) = known {
+                    assert_eq!(item["arguments"], c.shown(), "{item}");
+                    assert_eq!(tells(item.to_string().as_bytes()), c.tells_secret(), "{item}");
+                }
+            }
+        }
     }
 }
 

@@ -112,6 +112,13 @@ fn a_lost_run_is_listed_without_what_cannot_be_seen() {
     {
         stage.gave(verb, 0, &["paint"]);
     }
+    let long = json!({ "how": format!("{CALLER}{}{CALLER}end", "long ".repeat(600)) }).to_string();
+    let json = stage.gave(&["call", "paint", &long, "--json"], 3, &[]);
+    let json: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    super::cli::lose(&stage.0, json["confirm_token"].as_str().unwrap(), Duration::from_millis(1));
+    let brief = stage.gave(&["resolve", "--arguments"], 0, &["in all, SHA-256 ", "--full shows them whole", "end\""]);
+    let whole = stage.gave(&["resolve", "--arguments", "--full"], 0, &[&"long ".repeat(600)]);
+    assert!(brief.len() + 1000 < whole.len(), "{brief}");
 }
 
 #[test]

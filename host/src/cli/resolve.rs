@@ -31,11 +31,14 @@ pub(super) struct Args {
     /// Who says so [default: the user that runs this process]
     #[arg(long, value_name = "NAME", requires = "id")]
     by: Option<String>,
-    /// Show each call's arguments in full as well. What their tool marks as secret is masked; all else is as the caller gave
+    /// Show each call's arguments as well, long ones by beginning, end, length and digest. What their tool marks as secret is masked; all else is as the caller gave
     /// it, also what a summary leaves out, and a terminal, a log and an agent's transcript keep what is shown there
     #[arg(long)]
     arguments: bool,
-    /// Print JSON for programs
+    /// With --arguments: show long ones whole
+    #[arg(long, requires = "arguments", conflicts_with = "json")]
+    full: bool,
+    /// Print JSON for programs, long values whole
     #[arg(long)]
     json: bool,
 }
@@ -53,7 +56,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         .into());
     }
     let gate = open::gate(&config).await?;
-    let Some(id) = &args.id else { return list(&gate, args.json, args.arguments).await };
+    let Some(id) = &args.id else { return list(&gate, &args).await };
     if !args.happened && !args.did_not {
         return Err(Usage("say what became of it: look first, then add --happened or --did-not".into()).into());
     }
@@ -94,7 +97,8 @@ async fn unrecorded(gate: &Gate) -> anyhow::Result<Vec<Item>> {
     }
 }
 
-async fn list(gate: &Gate, json_only: bool, arguments: bool) -> anyhow::Result<u8> {
+async fn list(gate: &Gate, args: &Args) -> anyhow::Result<u8> {
+    let Args { json: json_only, arguments, full, .. } = *args;
     let items = unrecorded(gate).await?;
     if json_only {
         print::json(&serde_json::to_string_pretty(
@@ -115,7 +119,8 @@ async fn list(gate: &Gate, json_only: bool, arguments: bool) -> anyhow::Result<u
         line(&inset(&format!("{}\nowner     {}", text::escape(&item.summary), text::escape(&item.owner))))?;
         line(&inset(&format!("started   {}\ndeadline  {}", when(item.started_at), when(item.deadline))))?;
         if arguments {
-            line(&inset(&format!("arguments {}", text::escape(&item.arguments))))?;
+            let whole = if full { None } else { Some("--full shows them whole") };
+            line(&inset(&format!("arguments {}", text::value(&item.arguments, whole))))?;
         }
         line("")?;
     }

@@ -13,24 +13,43 @@ pub const PER_OWNER: usize = 4;
 pub const IN_ALL: usize = 7;
 pub const MAX_OUTCOME: usize = 400;
 
+/// How every secret begins.
+pub const SECRET: &str = "s3cret-";
+
 /// A call, by small numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     pub owner: u8,
     pub tool: u8,
     pub arguments: u8,
+    /// An argument like the other, which nobody may see where its tool marks it.
+    pub secret: u8,
     pub revision: u8,
 }
 
 impl Call {
     pub fn is_identical(self, other: Self) -> bool {
-        (self.owner, self.tool, self.arguments) == (other.owner, other.tool, other.arguments)
+        (self.owner, self.tool, self.arguments, self.secret) == (other.owner, other.tool, other.arguments, other.secret)
+    }
+
+    fn written(self, secret: &str) -> String {
+        format!(r#"{{"n":{},"secret":"{secret}"}}"#, self.arguments)
+    }
+
+    /// The arguments as they are kept and shown where the secret is marked.
+    pub fn masked(self) -> String {
+        self.written("(secret)")
+    }
+
+    /// The arguments as they are given and run.
+    pub fn whole(self) -> String {
+        self.written(&format!("{SECRET}{}", self.secret))
     }
 
     pub fn json(self) -> Value {
         json!({
             "owner": owner(self.owner), "tool": format!("tool_{}", self.tool),
-            "revision": format!("rev-{}", self.revision), "arguments": format!("{{\"n\":{}}}", self.arguments),
+            "revision": format!("rev-{}", self.revision), "arguments": self.whole(),
         })
     }
 }
@@ -77,6 +96,8 @@ pub struct Confirmation {
     pub token: String,
     pub approval_id: String,
     pub call: Call,
+    /// Whether its secret is marked.
+    pub masked: bool,
     pub issued: u64,
     /// How many have to agree; 0: the token is enough.
     pub approvers: usize,
@@ -85,6 +106,25 @@ pub struct Confirmation {
 }
 
 impl Confirmation {
+    /// Whether a sweep has dropped what it was about.
+    fn is_stripped(&self) -> bool {
+        matches!(self.fate, Fate::Expired | Fate::Completed { payload: None, .. })
+    }
+
+    /// Whether what is kept of it holds its secret.
+    pub fn tells_secret(&self) -> bool {
+        !self.masked && !self.is_stripped()
+    }
+
+    /// The arguments as anybody may see them.
+    pub fn shown(&self) -> String {
+        match (self.is_stripped(), self.masked) {
+            (true, _) => String::new(),
+            (false, true) => self.call.masked(),
+            (false, false) => self.call.whole(),
+        }
+    }
+
     pub fn expires(&self) -> u64 {
         match (self.approvers, self.agreed()) {
             (0, _) => self.issued + TTL,
@@ -159,7 +199,7 @@ impl Model {
         if call.tool != c.call.tool {
             return Reject("wrong_tool", None, None);
         }
-        if call.arguments != c.call.arguments {
+        if (call.arguments, call.secret) != (c.call.arguments, c.call.secret) {
             return Reject("params_changed", None, None);
         }
         let used = |detail, wait| Reject("unknown_or_used", Some(detail), wait);

@@ -164,9 +164,21 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
     }
 }
 
-/// In whose name to act: the name that was given, else the user of the operating system.
-fn owner(name: Option<&str>) -> Result<Owner, Error> {
-    name.map_or_else(crate::config::os_owner, |name| Owner::new("name", name))
+/// In whose name to act: the name that was given, else the user of the operating system. A name that begins as an owner does
+/// would be another owner than it looks like, and rules that name this one would not hold for it.
+fn owner(name: Option<&str>) -> anyhow::Result<Owner> {
+    let Some(name) = name else { return Ok(crate::config::os_owner()?) };
+    if let Some((source @ ("name" | "os" | "key" | "jwt"), rest)) = name.split_once(':') {
+        let what = match source {
+            "name" => format!("--owner takes the name alone: write --owner {}", text::shell(rest)),
+            _ => {
+                "--owner takes a name, and its calls are those of name:NAME: leave it out to call as the system's user"
+                    .into()
+            }
+        };
+        return Err(Usage(what).into());
+    }
+    Ok(Owner::new("name", name)?)
 }
 
 /// A mistake on the command line that only a verb can see.

@@ -166,6 +166,10 @@ fn a_mistake_on_the_command_line_exits_with_2_and_quotes_no_token() {
         &["resolve", "x", "--happened", "--did-not"],
         &["resolve", "x"],
         &["serve", "--owner", "a\nb"],
+        // Nobody else than who it looks like: a rule for `name:a` would not hold for `name:name:a`.
+        &["serve", "--owner", "name:a"],
+        &["call", "delete_file", DELETE, "--owner", "name:a"],
+        &["policy", "test", "delete_file", DELETE, "--owner", "os:a"],
     ] {
         let ran = folder.run(arguments);
         ran.gave(2, &[]);

@@ -5,10 +5,12 @@ use super::HostName;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Addresses beside the link-local ones at which clouds answer a machine about itself, with its keys.
-const METADATA: [IpAddr; 3] = [
+const METADATA: [IpAddr; 5] = [
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0x0254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0x00c1, 0, 0, 0, 0, 0xa9fe, 0xa9fe)),
 ];
 
 /// Where a host is without being looked up: an address, or this machine.
@@ -29,7 +31,9 @@ pub(super) fn may_be_named(address: IpAddr) -> bool {
                 || address.is_unspecified()
                 || address.is_multicast()
                 || address.is_unicast_link_local()
-                || METADATA.contains(&address.into());
+                || METADATA.contains(&address.into())
+                // All of this network is one cloud's own: the keys of pods beside those of machines.
+                || matches!(address.segments(), [0xfd00, 0x0ec2, ..]);
             !within && inner(address).is_none_or(outside)
         }
     }
@@ -47,16 +51,18 @@ fn outside(address: Ipv4Addr) -> bool {
         || METADATA.contains(&address.into()))
 }
 
-/// The IPv4 address that an IPv6 one is translated to on its way: NAT64, 6to4, and the compatible ones of old.
+/// The IPv4 address that an IPv6 one is translated to on its way: NAT64 (the well-known prefix and the local one), stateless
+/// translation, 6to4, and the compatible ones of old.
 fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let from = |high: u16, low: u16| {
         let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
         Ipv4Addr::new(a, b, c, d)
     };
     match address.segments() {
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0, 0, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
-            Some(from(high, low))
-        }
+        [0x64, 0xff9b, 0 | 1, .., high, low]
+        | [0, 0, 0, 0, 0, 0, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x2002, high, low, ..] => Some(from(high, low)),
         _ => None,
     }
 }
@@ -87,6 +93,11 @@ mod tests {
             "febf::1",
             "ff02::1",
             "fd00:ec2::254",
+            "fd00:ec2::23",
+            "fd20:ce::254",
+            "fd00:c1::a9fe:a9fe",
+            "64:ff9b:1::7f00:1",
+            "::ffff:0:127.0.0.1",
             "::ffff:127.0.0.1",
             "::127.0.0.1",
             "64:ff9b::a9fe:a9fe",

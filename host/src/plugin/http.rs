@@ -135,6 +135,9 @@ pub(crate) struct Web {
     /// The way out, which all plug-ins of a sandbox share.
     #[cfg(feature = "http")]
     network: std::sync::Arc<Network>,
+    /// Its turns to look a name up.
+    #[cfg(feature = "http")]
+    lookups: network::LookUps,
 }
 
 impl Web {
@@ -154,6 +157,8 @@ impl Web {
             declared,
             #[cfg(feature = "http")]
             network: std::sync::Arc::default(),
+            #[cfg(feature = "http")]
+            lookups: network::LookUps::default(),
         })
     }
 

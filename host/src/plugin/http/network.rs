@@ -14,8 +14,9 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use wasmtime_wasi_http::Error;
 
-/// Look-ups at once. Each keeps a thread that nothing can stop, so they must not be all there are.
-const LOOKUPS: usize = 8;
+/// Look-ups of one plug-in at once. Each keeps a thread that nothing can stop, whoever has given up waiting for it: a plug-in
+/// whose names are slow waits for its own, and nobody else does.
+const LOOKUPS: usize = 4;
 /// Addresses of one host that are tried.
 const ADDRESSES: usize = 4;
 /// How long connecting may take where the plug-in says nothing; the call's own deadline ends it before that or not.
@@ -28,8 +29,17 @@ type LookUp = fn(&str) -> std::io::Result<Vec<IpAddr>>;
 #[derive(Debug)]
 pub(crate) struct Network {
     look_up: LookUp,
-    lookups: Arc<Semaphore>,
     tls: OnceCell<Arc<ClientConfig>>,
+}
+
+/// The turns of one plug-in to look a name up.
+#[derive(Clone, Debug)]
+pub(crate) struct LookUps(Arc<Semaphore>);
+
+impl Default for LookUps {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(LOOKUPS)))
+    }
 }
 
 /// A connection, with TLS or without.
@@ -45,14 +55,19 @@ impl Default for Network {
 
 impl Network {
     fn looking_up_with(look_up: LookUp) -> Self {
-        Self { look_up, lookups: Arc::new(Semaphore::new(LOOKUPS)), tls: OnceCell::new() }
+        Self { look_up, tls: OnceCell::new() }
     }
 
     /// A connection to this place, within so much time.
-    pub(super) async fn connect(&self, target: &Target, limit: Option<Duration>) -> Result<Box<dyn Stream>, Error> {
+    pub(super) async fn connect(
+        &self,
+        target: &Target,
+        lookups: &LookUps,
+        limit: Option<Duration>,
+    ) -> Result<Box<dyn Stream>, Error> {
         let limit = limit.unwrap_or(CONNECT);
         let connecting = async {
-            let addresses = self.addresses(&target.host).await?;
+            let addresses = self.addresses(&target.host, lookups).await?;
             let stream = open(&addresses, target.port, limit).await?;
             match target.scheme {
                 Scheme::Http => Ok(Box::new(stream) as Box<dyn Stream>),
@@ -63,12 +78,12 @@ impl Network {
     }
 
     /// Every address of a host, where a plug-in may go to all of them.
-    async fn addresses(&self, host: &HostName) -> Result<Vec<IpAddr>, Error> {
+    async fn addresses(&self, host: &HostName, lookups: &LookUps) -> Result<Vec<IpAddr>, Error> {
         if let Some(known) = address::known(host) {
             return Ok(known);
         }
         let (name, look_up) = (host.to_string(), self.look_up);
-        let turn = Arc::clone(&self.lookups).acquire_owned().await.map_err(|_| Error::DnsTimeout)?;
+        let turn = Arc::clone(&lookups.0).acquire_owned().await.map_err(|_| Error::DnsTimeout)?;
         let found = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             look_up(&name)
@@ -155,7 +170,7 @@ mod tests {
     use super::*;
 
     async fn found(look_up: LookUp, host: &str) -> Result<Vec<IpAddr>, Error> {
-        Network::looking_up_with(look_up).addresses(&HostName::alone(host).unwrap()).await
+        Network::looking_up_with(look_up).addresses(&HostName::alone(host).unwrap(), &LookUps::default()).await
     }
 
     #[tokio::test]
@@ -189,6 +204,40 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn names_that_take_for_ever_keep_only_the_plug_in_that_asks_for_them() {
+        use std::sync::{Condvar, Mutex};
+        /// How many are looked up, and whether they may end.
+        static SLOW: (Mutex<(usize, bool)>, Condvar) = (Mutex::new((0, false)), Condvar::new());
+        let look_up: LookUp = |name| {
+            if name == "slow.example" {
+                let mut slow = SLOW.0.lock().unwrap();
+                slow.0 += 1;
+                SLOW.1.notify_all();
+                drop(SLOW.1.wait_while(slow, |(_, ends)| !*ends).unwrap());
+            }
+            Ok(vec![[192, 0, 2, 7].into()])
+        };
+        let network = Arc::new(Network::looking_up_with(look_up));
+        let [one, other] = [(); 2].map(|()| LookUps::default());
+        let ask = |name: &'static str, lookups: &LookUps| {
+            let (network, lookups) = (Arc::clone(&network), lookups.clone());
+            tokio::spawn(async move { network.addresses(&HostName::alone(name).unwrap(), &lookups).await })
+        };
+        let asked: Vec<_> = (0..20).map(|_| ask("slow.example", &one)).collect();
+        let busy = || drop(SLOW.1.wait_while(SLOW.0.lock().unwrap(), |(count, _)| *count < LOOKUPS).unwrap());
+        tokio::task::spawn_blocking(busy).await.unwrap();
+        // Who gives up waiting gives nothing back.
+        asked.iter().for_each(tokio::task::JoinHandle::abort);
+        assert!(ask("fast.example", &other).await.unwrap().is_ok());
+        let waits = ask("fast.example", &one);
+        assert!(ask("fast.example", &other).await.unwrap().is_ok());
+        assert!(!waits.is_finished());
+        SLOW.0.lock().unwrap().1 = true;
+        SLOW.1.notify_all();
+        assert!(waits.await.unwrap().is_ok());
+    }
+
+    #[tokio::test]
     async fn a_name_is_looked_up_once_and_what_was_checked_is_what_is_connected_to() {
         use std::sync::atomic::{AtomicU32, Ordering};
         static ASKED: AtomicU32 = AtomicU32::new(0);
@@ -198,7 +247,9 @@ mod tests {
             _ => Ok(vec![[127, 0, 0, 1].into()]),
         };
         let target = Target { scheme: Scheme::Http, host: HostName::alone("a.example").unwrap(), port: 9 };
-        let answer = Network::looking_up_with(turns).connect(&target, Some(Duration::from_millis(20))).await;
+        let answer = Network::looking_up_with(turns)
+            .connect(&target, &LookUps::default(), Some(Duration::from_millis(20)))
+            .await;
         assert!(answer.is_err());
         assert_eq!(ASKED.load(Ordering::SeqCst), 1);
     }

@@ -3,7 +3,7 @@
 
 use super::body::{Allowance, Begun, Counted};
 use super::denials::{Denials, Denied};
-use super::network::{Network, Stream};
+use super::network::{LookUps, Network, Stream};
 use super::{Reach, Target, Web, is_reading};
 use crate::plugin::options::Limits;
 use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
@@ -111,11 +111,11 @@ impl WasiHttpHooks for Traffic {
             Err(error) => Box::new(async { Err(error) }),
             Ok((target, note)) => {
                 let (network, left, reach) = (Arc::clone(&self.web.network), self.left.clone(), self.reach);
-                let denials = self.denials.clone();
+                let (denials, lookups) = (self.denials.clone(), self.web.lookups.clone());
                 let options = options.unwrap_or_default();
-                Box::new(
-                    async move { Sending { target, network, left, reach, options, note, denials }.go(request).await },
-                )
+                Box::new(async move {
+                    Sending { target, network, lookups, left, reach, options, note, denials }.go(request).await
+                })
             }
         }
     }
@@ -144,6 +144,7 @@ impl Note {
 struct Sending {
     target: Target,
     network: Arc<Network>,
+    lookups: LookUps,
     left: Allowance,
     reach: Reach,
     options: RequestOptions,
@@ -203,7 +204,7 @@ impl Sending {
         head.headers.insert(HOST, HeaderValue::try_from(authority).map_err(|_| Error::HttpRequestUriInvalid)?);
         let path = head.uri.path_and_query().cloned().unwrap_or_else(|| http::uri::PathAndQuery::from_static("/"));
         head.uri = Uri::from(path);
-        let stream = self.network.connect(&self.target, self.options.connect_timeout).await?;
+        let stream = self.network.connect(&self.target, &self.lookups, self.options.connect_timeout).await?;
         let body = match body {
             Some(body) => Counted::sent(body, self.left.clone(), std::convert::identity).boxed_unsync(),
             None => Empty::new().map_err(|never| match never {}).boxed_unsync(),

@@ -133,6 +133,22 @@ fn the_same_bytes_that_say_another_thing_each_time_are_refused() {
 }
 
 #[test]
+fn what_changed_is_looked_at_with_what_is_fixed_for_the_plug_in() {
+    let folder = open();
+    swap(&folder, "fickle");
+    folder.write("work/counterfoil.toml", &format!("{CONFIG}fixed = {{ random = 7 }}\n"));
+    folder.lock();
+    folder.run(&["tools"]).gave(0, &["mean"]);
+    // A section that says nothing: the file is another one, and what it says of its tools is the same.
+    let mut file = fs::read(folder.path("work/stamp.wasm")).unwrap();
+    file.extend(b"\0\x02\x01x");
+    fs::write(folder.path("work/stamp.wasm"), file).unwrap();
+    let ran = folder.run(&["tools"]);
+    ran.gave(2, &["not the one that was locked", "the file: sha256 "]);
+    assert!(!ran.err.contains("description"), "{ran:?}");
+}
+
+#[test]
 fn a_file_that_is_swapped_between_preview_and_confirm_does_not_run() {
     let folder = locked();
     folder.run(&["call", "stamp"]).gave(0, &[]);

@@ -268,9 +268,11 @@ async fn changed(config: &Config, part: &PluginConfig, sandbox: &Arc<Sandbox>) -
     Ok(difference.map(|difference| locked::refused(config, part, &difference)))
 }
 
-/// A plug-in as it is, with no options at all.
+/// A plug-in as it is, with nothing granted and nothing chosen: with the limits that it is served with, and with what is fixed.
 async fn bare(config: &Config, part: &PluginConfig, sandbox: &Arc<Sandbox>) -> anyhow::Result<Result<Plugin, Error>> {
-    let (sandbox, source, options) = (Arc::clone(sandbox), part.source.clone(), PluginOptions::new(&part.name));
+    let (sandbox, source) = (Arc::clone(sandbox), part.source.clone());
+    let (limits, fixed) = (part.options.limits.clone(), part.options.fixed.clone());
+    let options = PluginOptions { limits, fixed, ..PluginOptions::new(&part.name) };
     wait(
         compiling(config, &format!("plug-in {}", part.name)),
         async move { Plugin::load(&sandbox, &source, options).await },

@@ -28,19 +28,20 @@ pub use listing::Listing;
 
 use crate::Owner;
 use crate::audit::Audit;
-use crate::gate::{Call, Gate, Plan, Readiness, Reason, Token};
+use crate::gate::{Call, Gate, Plan, Readiness, Token};
 use crate::permit::{self, Clearing, Rules, Standing};
 use crate::plugin::Plugin;
+use crate::plugin::turns::Turns;
 use crate::policy::Level;
 use crate::schema::Schema;
 use crate::tool::{Backend, Declaration, Power, Progress};
 use answer::Answers;
 use budgets::Budgets;
+use fits::Unfit;
 use hidden::Hidden;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 use trail::{Answer, Trail};
 
@@ -136,8 +137,8 @@ struct Tool {
     /// Where no call of the tool needs a confirmation: the gate's word for it.
     standing: Option<Standing>,
     schema: Arc<Schema>,
-    /// The turn of its backend's checks that may take long: one at a time.
-    checking: Arc<Semaphore>,
+    /// The turns of its backend's checks that may take long.
+    checking: Arc<Turns>,
     revision: String,
     #[cfg(feature = "rules")]
     ruled: ruled::Ruled,
@@ -238,7 +239,7 @@ impl Host {
             Err(error) => answers.gate_error(error).await,
             Ok(request) => {
                 let found = match tool {
-                    Some(tool) => Some((tool.hidden(&request.arguments).await, tool)),
+                    Some(tool) => Some((tool.hidden(owner.as_str(), &request.arguments).await, tool)),
                     None => None,
                 };
                 let hidden = found.as_ref().and_then(|(hidden, _)| hidden.as_ref().ok());
@@ -257,7 +258,7 @@ impl Host {
                     (None, Some((Ok(hidden), tool))) => {
                         self.unconfirmed(&answers, &mut trail, &tool, &hidden, call, progress).await
                     }
-                    (None, Some((Err(what), _))) => answers.refuse(Reason::InvalidArguments, &what).await,
+                    (None, Some((Err(unfit), _))) => answers.refuse(unfit.reason, &unfit.what).await,
                     (None, None) => answers.unknown_tool().await,
                 }
             }
@@ -270,7 +271,7 @@ impl Host {
         &self,
         answers: &Answers<'_>,
         trail: &Trail,
-        found: Option<(Result<Hidden, String>, Arc<Tool>)>,
+        found: Option<(Result<Hidden, Unfit>, Arc<Tool>)>,
         call: Call,
         token: Token,
         progress: Option<Arc<dyn Progress>>,
@@ -283,11 +284,11 @@ impl Host {
         }
         let (hidden, tool) = match found {
             Some((Ok(hidden), tool)) => (hidden, tool),
-            Some((Err(what), _)) => return answers.refuse(Reason::InvalidArguments, &what).await,
+            Some((Err(unfit), _)) => return answers.refuse(unfit.reason, &unfit.what).await,
             None => return answers.unknown_tool().await,
         };
-        if let Err(what) = tool.fits(&call.arguments).await {
-            return answers.refuse(Reason::InvalidArguments, &what).await;
+        if let Err(unfit) = tool.fits(&call.owner, &call.arguments).await {
+            return answers.refuse(unfit.reason, &unfit.what).await;
         }
         if let Err(denied) = tool.judge(answers, &call).await {
             return denied;
@@ -313,8 +314,8 @@ impl Host {
         call: Call,
         progress: Option<Arc<dyn Progress>>,
     ) -> Answer {
-        if let Err(what) = tool.fits(&call.arguments).await {
-            return answers.refuse(Reason::InvalidArguments, &what).await;
+        if let Err(unfit) = tool.fits(&call.owner, &call.arguments).await {
+            return answers.refuse(unfit.reason, &unfit.what).await;
         }
         let raised = match tool.judge(answers, &call).await {
             Ok(raised) => raised,

@@ -38,13 +38,15 @@ mod instance;
 mod lanes;
 mod load;
 pub(crate) mod manifest;
+mod opened;
 mod options;
 #[cfg_attr(not(feature = "program"), expect(dead_code, reason = "what only a configuration knows"))]
 pub(crate) mod reach;
 mod sandbox;
+mod slot;
 mod special;
 mod stdio;
-mod turns;
+pub(crate) mod turns;
 mod veil;
 mod watch;
 
@@ -55,6 +57,8 @@ pub use http::{HttpGrant, Scheme};
 pub use manifest::{Declared, DeclaredDir, DeclaredHttp, SECTION};
 pub use options::{Access, DirGrant, Limits, PluginOptions};
 pub use sandbox::{Sandbox, SandboxOptions};
+#[cfg(test)]
+pub(crate) use slot::SETTLES;
 
 use crate::Error;
 use crate::digest::Digest;
@@ -64,7 +68,7 @@ use crate::tool::{Backend, Declaration, Plan, Power, Prepared, Progress, ToolErr
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// What wasmtime generates from `wit/tool`.
@@ -87,6 +91,8 @@ struct Inner {
     name: String,
     sandbox: Arc<Sandbox>,
     pre: bindings::PluginPre<instance::State>,
+    /// What it runs on, with its clock.
+    _machine: Arc<sandbox::Machine>,
     digest: String,
     imports: Vec<String>,
     exports: Vec<String>,
@@ -112,6 +118,8 @@ struct Inner {
     /// Input schemas, by the plug-in's own names.
     schemas: BTreeMap<String, Arc<Schema>>,
     turns: Arc<turns::Turns>,
+    /// The turns of the plug-in in whose place it is, where that has the same number of them: these count then.
+    turns_before: OnceLock<Arc<turns::Turns>>,
     /// What its calls have printed of late.
     volume: stdio::Volume,
 }
@@ -156,6 +164,17 @@ impl Plugin {
         place: &str,
     ) -> Result<Self, Error> {
         load::plugin(sandbox, bytes.into(), options, place, None).await
+    }
+
+    /// Counts its calls with those of the plug-in whose place it takes, as long as that has some.
+    pub(crate) fn succeed(&self, before: &Self) {
+        let (limits, others, turns) = (&self.inner.limits, &before.inner.limits, before.inner.turns());
+        let counts = |limits: &Limits| (limits.reading, limits.max_concurrent, limits.per_owner);
+        if counts(limits) == counts(others) {
+            let _ = self.inner.turns_before.set(Arc::clone(turns));
+        } else {
+            self.inner.turns.succeed(turns);
+        }
     }
 
     /// The operator's name for it.

@@ -5,6 +5,8 @@ mod calls;
 mod fixed;
 mod grants;
 mod harm;
+#[cfg(target_os = "linux")]
+mod late;
 mod load;
 mod lock;
 mod manifest;

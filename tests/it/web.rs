@@ -3,6 +3,7 @@
 mod change;
 mod effect;
 mod limits;
+mod reload;
 pub mod server;
 mod sockets;
 mod targets;

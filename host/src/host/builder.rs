@@ -9,6 +9,7 @@ use crate::gate::{self, Gate, GateError};
 use crate::names::Names;
 use crate::native::{Native, NativeTool};
 use crate::permit::{self, Rules};
+use crate::plugin::turns::Turns;
 use crate::plugin::{Plugin, grants};
 use crate::policy::{Budget, Level};
 use crate::schema::Schema;
@@ -19,7 +20,6 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 /// The argument that carries the token, unless said otherwise.
@@ -37,6 +37,7 @@ pub struct HostBuilder {
     confirm_parameter: String,
     /// Those of the host that this one takes the place of.
     runs: Option<TaskTracker>,
+    before: Vec<Plugin>,
     audit: Option<Audit>,
 }
 
@@ -51,6 +52,7 @@ impl HostBuilder {
             policy: Policy::default(),
             confirm_parameter: CONFIRM_PARAMETER.to_owned(),
             runs: None,
+            before: Vec::new(),
             audit: None,
         }
     }
@@ -105,10 +107,12 @@ impl HostBuilder {
     }
 
     /// Takes the place of another host over the same store: what that one has started is its own to end, and
-    /// [`Host::drain`] waits for it, too.
+    /// [`Host::drain`] waits for it, too. Until it has ended, the calls of a plug-in and those of the one that had its name are
+    /// counted together.
     #[must_use]
     pub fn succeeds(mut self, before: &Host) -> Self {
         self.runs = Some(before.inner.runs.clone());
+        self.before = before.inner.plugins.clone();
         self
     }
 
@@ -129,8 +133,18 @@ impl HostBuilder {
     /// that a plug-in may write, or that reaches a plug-in's file or compiled code. [`ErrorKind::Policy`]: a level that would
     /// lower, or for a tool that there is not, or a rule or a budget of that sort. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
-        let Self { gate, plugins, mut backends, natives, levels, policy: in_force, confirm_parameter, runs, audit } =
-            self;
+        let Self {
+            gate,
+            plugins,
+            mut backends,
+            natives,
+            levels,
+            policy: in_force,
+            confirm_parameter,
+            runs,
+            audit,
+            before,
+        } = self;
         if !is_name(&confirm_parameter) {
             return Err(config(format!(
                 "confirm parameter \"{}\" is no name: {NAME_RULE}",
@@ -155,6 +169,12 @@ impl HostBuilder {
                 )));
             }
         }
+        for plugin in &plugins {
+            if let Some(before) = before.iter().find(|before| before.name() == plugin.name()) {
+                plugin.succeed(before);
+            }
+        }
+        drop(before);
         backends.push(Arc::new(Native::new(natives)?));
 
         let model_version = gate.model_version().await.map_err(failed)?;
@@ -165,7 +185,7 @@ impl HostBuilder {
         let mut looks = Names::default();
         let mut listings = Vec::new();
         for backend in &backends {
-            let checking = Arc::new(Semaphore::new(1));
+            let checking = Arc::new(Turns::checks());
             for declaration in backend.tools() {
                 let operator = overrides.remove(&declaration.name);
                 if let Some(other) = tools.get(&declaration.name) {
@@ -241,7 +261,7 @@ impl Making<'_> {
     async fn tool(
         &self,
         backend: Arc<dyn Backend>,
-        checking: &Arc<Semaphore>,
+        checking: &Arc<Turns>,
         declaration: Declaration,
         operator: Option<Level>,
     ) -> Result<(Tool, Listing), Error> {

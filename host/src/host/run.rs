@@ -20,8 +20,9 @@ pub(super) const RECORD_WAITS: [Duration; 4] =
     [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(600), Duration::from_millis(1200)];
 
 /// How much later than a run's own limit the deadline is that the gate writes down, and with it `outcome_unknown` and a
-/// person's `resolve`: neither may come while the tool still runs. It covers stopping the tool (less than a second), a
-/// commit that waits for another process as long as SQLite is told to (5 s), and [`RECORD_WAITS`] (2 s), with some room.
+/// person's `resolve`: neither may come while the tool still runs. It covers stopping the tool (less than a second), waiting for
+/// what it had begun to change (1.5 s, `plugin::SETTLES`), a commit that waits for another process as long as SQLite is told to
+/// (5 s), and [`RECORD_WAITS`] (2 s), with some room.
 /// A store that keeps every attempt to record waiting can take longer; by then nothing runs any more, and what is
 /// recorded late still replaces what was said meanwhile.
 pub(super) const GRACE: Duration = Duration::from_secs(10);

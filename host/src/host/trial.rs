@@ -6,7 +6,7 @@ use super::budgets::Broke;
 use super::ruled::{Answer, Verdict};
 use super::{Host, Reply};
 use crate::Owner;
-use crate::gate::{Call, Reason};
+use crate::gate::Call;
 use crate::permit::{self, Clearing};
 use crate::policy::{Budget, Level};
 use std::sync::Arc;
@@ -51,8 +51,8 @@ impl Host {
             Err(error) => return Err(answers.gate_error(error).await.untold()),
         };
         let Some(found) = self.inner.tools.get(tool) else { return Err(answers.unknown_tool().await.untold()) };
-        if let Err(what) = found.fits(&request.arguments).await {
-            return Err(answers.refuse(Reason::InvalidArguments, &what).await.untold());
+        if let Err(unfit) = found.fits(owner.as_str(), &request.arguments).await {
+            return Err(answers.refuse(unfit.reason, &unfit.what).await.untold());
         }
         let call = Call {
             owner: owner.as_str().to_owned(),

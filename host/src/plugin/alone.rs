@@ -8,7 +8,9 @@ use crate::text;
 use crate::tool::ToolError;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How often a lock that somebody else has is asked for: a run takes a millisecond at least.
@@ -19,15 +21,16 @@ pub(super) struct Alone {
     _directories: Vec<OwnedFd>,
 }
 
-/// Waits until no other run has one of the directories that may be written to. Everybody takes them in one order.
-pub(super) async fn alone(grants: &[Granted]) -> Result<Alone, ToolError> {
+/// Waits until no other run has one of the directories that may be written to. Everybody takes them in one order. A file system
+/// that does not answer keeps a thread, and with it `turn`: so the next run waits for that, and not another thread.
+pub(super) async fn alone<T: Send + Sync + 'static>(grants: &[Granted], turn: &Arc<T>) -> Result<Alone, ToolError> {
     let mut writable: Vec<&Granted> =
         grants.iter().filter(|granted| granted.grant.access == Access::ReadWrite).collect();
     writable.sort_by_key(|granted| granted.id());
     writable.dedup_by_key(|granted| granted.id());
     let mut directories = Vec::new();
     for granted in writable {
-        directories.push(locked(granted).await.map_err(|error| {
+        directories.push(locked(granted, turn).await.map_err(|error| {
             tracing::error!(%error, "{} cannot be locked", text::escape(&granted.grant.host.display().to_string()));
             ToolError::Unavailable(format!(
                 "the directory {} cannot be locked, and another process might write there at the same time: the operator has \
@@ -39,16 +42,36 @@ pub(super) async fn alone(grants: &[Granted]) -> Result<Alone, ToolError> {
     Ok(Alone { _directories: directories })
 }
 
-async fn locked(granted: &Granted) -> Result<OwnedFd, Errno> {
-    // Opened anew: a lock belongs to one opening, and each call needs its own.
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let directory = rustix::fs::openat(granted.directory(), ".", flags, Mode::empty())?;
+async fn locked<T: Send + Sync + 'static>(granted: &Granted, turn: &Arc<T>) -> io::Result<OwnedFd> {
+    let mut directory: OwnedFd = granted.directory()?.into();
+    let mut anew = true;
     loop {
-        match rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(directory),
-            Err(Errno::WOULDBLOCK | Errno::INTR) => tokio::time::sleep(AGAIN).await,
-            Err(error) => return Err(error),
+        let turn = Arc::clone(turn);
+        let asking = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            lock(directory, anew)
+        });
+        match asking.await?? {
+            (directory, true) => return Ok(directory),
+            (waiting, false) => (directory, anew) = (waiting, false),
         }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+/// The directory, and whether it is locked now.
+fn lock(directory: OwnedFd, anew: bool) -> io::Result<(OwnedFd, bool)> {
+    let directory = if anew {
+        // Opened anew: a lock belongs to one opening, and each call needs its own.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat(directory, ".", flags, Mode::empty())?
+    } else {
+        directory
+    };
+    match rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok((directory, true)),
+        Err(Errno::WOULDBLOCK | Errno::INTR) => Ok((directory, false)),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -67,20 +90,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_directory_is_waited_for_until_whoever_has_it_is_done() {
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, turn) = (tempfile::tempdir().unwrap(), Arc::new(()));
         let [one, other] = [(); 2].map(|()| [granted(folder.path(), "/data", Access::ReadWrite)]);
-        let first = alone(&one).await.unwrap();
-        assert!(timeout(20 * AGAIN, alone(&other)).await.is_err());
+        let first = alone(&one, &turn).await.unwrap();
+        assert!(timeout(20 * AGAIN, alone(&other, &turn)).await.is_err());
         drop(first);
-        assert!(alone(&other).await.is_ok());
+        assert!(alone(&other, &turn).await.is_ok());
     }
 
     #[tokio::test]
     async fn what_is_only_read_and_what_is_granted_twice_holds_up_nobody() {
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, turn) = (tempfile::tempdir().unwrap(), Arc::new(()));
         let twice = ["/a", "/b"].map(|guest| granted(folder.path(), guest, Access::ReadWrite));
-        let _held = timeout(20 * AGAIN, alone(&twice)).await.unwrap().unwrap();
+        let _held = timeout(20 * AGAIN, alone(&twice, &turn)).await.unwrap().unwrap();
         let read = [granted(folder.path(), "/data", Access::ReadOnly)];
-        assert!(timeout(20 * AGAIN, alone(&read)).await.is_ok());
+        assert!(timeout(20 * AGAIN, alone(&read, &turn)).await.is_ok());
     }
 }

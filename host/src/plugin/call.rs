@@ -1,21 +1,19 @@
-//! One call of a plug-in: its slot, its time, and what comes of it. The plug-in's answer is taken only where it keeps the
+//! One call of a plug-in: its time, and what comes of it. The plug-in's answer is taken only where it keeps the
 //! limits; whatever else happens is told in a line, never in a backtrace.
 
 use super::Inner;
-use super::alone::{Alone, alone};
 use super::bindings::exports::counterfoil::tool::tools::{
     Context, Effect as WitEffect, Outcome as WitOutcome, Plan as WitPlan, ToolError as WitError,
 };
 use super::http::Reach;
 use super::instance::{Instance, Usage, shortened};
-use super::options::Access;
+use super::slot::Held;
 use super::stdio::{Speaker, Volume};
-use super::turns::{Place, Turn};
 use super::veil::{TEXT, Veil};
+use crate::json;
 use crate::permit::Permit;
 use crate::schema::secret::Secrets;
 use crate::tool::{Effect, Observed, Outcome, Plan, Power, Prepared, Progress, RunError, ToolError};
-use crate::{json, text};
 use async_trait::async_trait;
 use std::sync::Arc;
 use tokio::time::timeout;
@@ -25,20 +23,11 @@ use wasmtime_wasi::I32Exit;
 /// A run that is ready to start: its turn, and an instance in which nothing but the component's start code has run.
 pub(super) struct Ready {
     plugin: Arc<Inner>,
-    instance: Instance,
+    held: Held,
     tool: String,
     own: String,
     power: Power,
     veil: Veil,
-    slot: Slot,
-}
-
-/// A call's turn among those of its plug-in, among those of other processes, and among all.
-struct Slot {
-    _turn: Turn,
-    _alone: Option<Alone>,
-    _shared: Turn,
-    _places: [Place; 2],
 }
 
 impl Inner {
@@ -51,20 +40,19 @@ impl Inner {
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
         let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?.clone();
-        let slot = self.slot(owner, Power::ReadOnly).await?;
-        let mut instance = self.instance(Power::ReadOnly).await?;
+        let mut held = self.held(owner, Power::ReadOnly).await?;
         let veil = self.veil.over(secrets);
-        instance.listen(progress, &veil);
-        instance.store.data_mut().open(Reach::Reading);
+        held.instance.listen(progress, &veil);
+        held.instance.store.data_mut().open(Reach::Reading);
         let (arguments, limit) = (arguments.to_owned(), self.limits.preview);
-        // The slot goes with the guest, and is free when that has stopped.
         let work = async move {
-            let Instance { store, plugin } = &mut instance;
+            let Instance { store, plugin } = &mut held.instance;
             let call = plugin.counterfoil_tool_tools().call_preview(store, &own, &arguments);
             let answer = timeout(limit, call).await;
-            (answer, instance, slot)
+            (answer, held)
         };
-        let (answer, instance, _slot) = self.sandbox.lanes.run(work).await;
+        let (answer, held) = self.sandbox.lanes.run(work).await;
+        let instance = &held.instance;
         instance.log(&self.volume, &veil, &self.name, tool);
         let plan = match answer {
             Ok(Ok(Ok(plan))) => accept_plan(plan, self.limits.output),
@@ -83,85 +71,14 @@ impl Inner {
         secrets: Secrets,
     ) -> Result<Ready, ToolError> {
         let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?.clone();
-        let slot = self.slot(owner, power).await?;
-        let instance = self.instance(power).await?;
+        let held = self.held(owner, power).await?;
         let veil = self.veil.over(secrets);
-        Ok(Ready { plugin: self, instance, tool: tool.to_owned(), own, power, veil, slot })
-    }
-
-    /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came, and have
-    /// their directories to themselves unless the operator lets several run at once.
-    async fn slot(&self, owner: &str, power: Power) -> Result<Slot, ToolError> {
-        let too_many = |calls| {
-            ToolError::Unavailable(format!(
-                "plug-in {} has {calls} calls of yours already, running or waiting: wait until some of them have ended, then \
-                 call again",
-                self.name
-            ))
-        };
-        let place = self.turns.enter(owner).map_err(too_many)?;
-        // Whoever calls many plug-ins leaves room for others, as whoever calls one.
-        let everywhere = self.sandbox.slots.enter(owner).map_err(too_many)?;
-        let changes = || {
-            self.given.dirs.iter().any(|granted| granted.grant.access == Access::ReadWrite)
-                || self.given.web.can_change()
-        };
-        let writes = power == Power::Granted && changes();
-        let closed = |_| {
-            ToolError::Unavailable(format!(
-                "plug-in {} is no longer served: call again once the server has been started anew",
-                self.name
-            ))
-        };
-        let slot = async {
-            let turn = place.turn(writes).await.map_err(closed)?;
-            let alone = match writes && self.limits.max_concurrent == 1 {
-                true => Some(alone(&self.given.dirs).await?),
-                false => None,
-            };
-            Ok((turn, alone, everywhere.turn(false).await.map_err(closed)?))
-        };
-        match timeout(self.limits.queue, slot).await {
-            Ok(Ok((turn, alone, shared))) => {
-                Ok(Slot { _turn: turn, _alone: alone, _shared: shared, _places: [place, everywhere] })
-            }
-            Ok(Err(error)) => Err(error),
-            Err(_) => Err(ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name))),
-        }
+        Ok(Ready { plugin: self, held, tool: tool.to_owned(), own, power, veil })
     }
 
     /// The secrets of a call, for whoever has not looked for them.
     pub(super) fn secrets(&self, tool: &str, arguments: &str) -> Secrets {
         self.schemas.get(self.own.get(tool)?)?.without_secrets(arguments)
-    }
-
-    async fn instance(self: &Arc<Self>, power: Power) -> Result<Instance, ToolError> {
-        if let Some(moved) = self.given.dirs.iter().find(|granted| !granted.is_in_place()) {
-            let (guest, host) = (&moved.grant.guest, moved.grant.host.display().to_string());
-            let host = text::escape(&host);
-            tracing::error!(plugin = self.name, "{host} is no longer the directory that was granted as {guest}");
-            return Err(ToolError::Unavailable(format!(
-                "the directory {guest} of plug-in {} was moved or replaced since it was granted: the operator has to put it \
-                 back, or to start again",
-                self.name
-            )));
-        }
-        let plugin = Arc::clone(self);
-        let made = async move {
-            timeout(plugin.limits.preview, Instance::new(&plugin.pre, &plugin.limits, &plugin.given, power)).await
-        };
-        match self.sandbox.lanes.run(made).await {
-            Ok(Ok(instance)) => Ok(instance),
-            Ok(Err(error)) => Err(ToolError::Unavailable(format!(
-                "plug-in {} could not be started: {}",
-                self.name,
-                super::load::chain(&error)
-            ))),
-            Err(_) => Err(ToolError::Unavailable(format!(
-                "plug-in {} did not start within {:?}",
-                self.name, self.limits.preview
-            ))),
-        }
     }
 }
 
@@ -172,7 +89,7 @@ impl Prepared for Ready {
         permit: Permit,
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Outcome, RunError> {
-        let Self { plugin, mut instance, tool, own, power, veil, slot } = *self;
+        let Self { plugin, mut held, tool, own, power, veil } = *self;
         if permit.tool() != tool {
             let error = ToolError::Unavailable("the permit is for another tool".into());
             return Err(RunError { error, observed: Observed::Nothing });
@@ -183,30 +100,34 @@ impl Prepared for Ready {
             precondition: permit.precondition().map(str::to_owned),
         };
         let (arguments, limit) = (permit.arguments().to_owned(), permit.limit());
-        instance.listen(progress, &veil);
-        instance.store.data_mut().open(match power {
+        held.instance.listen(progress, &veil);
+        held.instance.store.data_mut().open(match power {
             Power::ReadOnly => Reach::Reading,
             Power::Granted => Reach::Granted,
         });
-        // The slot goes with the guest, and is free when that has stopped.
         let work = async move {
-            let Instance { store, plugin } = &mut instance;
+            let Instance { store, plugin } = &mut held.instance;
             let call = plugin.counterfoil_tool_tools().call_execute(store, &own, &arguments, &context);
             let answer = timeout(limit, call).await;
-            (answer, instance, slot)
+            (answer, held)
         };
-        let (answer, instance, _slot) = plugin.sandbox.lanes.run(work).await;
-        instance.log(&plugin.volume, &veil, &plugin.name, &tool);
-        let state = instance.store.data();
-        match answer {
+        let (answer, held) = plugin.sandbox.lanes.run(work).await;
+        held.instance.log(&plugin.volume, &veil, &plugin.name, &tool);
+        let state = held.instance.store.data();
+        let (observed, has_changed_files) = (state.observed(), state.has_changed_files());
+        let ended = match answer {
             Ok(Ok(Ok(outcome))) => accept_outcome(outcome, plugin.limits.output),
             Ok(Ok(Err(error))) => Err(error.into()),
             Ok(Err(error)) => Err(ended(&error, &state.usage)),
             // The permit's limit is what the start has left of it: nothing that anybody has set.
             Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", plugin.limits.execute))),
-        }
-        .map(|outcome| veil.outcome(outcome))
-        .map_err(|error| RunError { error: veil.error(error), observed: state.observed() })
+        };
+        // What a run has begun to change is over before anybody is told of it, or nobody is told that it went well.
+        let ended = match (held.ends(has_changed_files).await, ended) {
+            (Err(unfinished), Ok(_)) => Err(unfinished),
+            (_, ended) => ended,
+        };
+        ended.map(|outcome| veil.outcome(outcome)).map_err(|error| RunError { error: veil.error(error), observed })
     }
 }
 

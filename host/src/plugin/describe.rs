@@ -7,6 +7,7 @@ use super::call::trapped;
 use super::fixed::Fixed;
 use super::given::Given;
 use super::instance::{Instance, State};
+use super::opened::Opened;
 use super::options::Limits;
 use super::sandbox::Sandbox;
 use super::stdio::Volume;
@@ -41,7 +42,7 @@ pub(super) async fn ask(
     let _slot = place.turn(false).await.map_err(|error| error.to_string())?;
     let nothing = Given { fixed: fixed.clone(), ..Given::default() };
     let asked = async {
-        let mut instance = Instance::new(pre, limits, &nothing, Power::ReadOnly)
+        let mut instance = Instance::new(pre, limits, &nothing, Power::ReadOnly, Opened::default())
             .await
             .map_err(|error| super::load::not_started(&error))?;
         let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;

@@ -1,14 +1,16 @@
 //! The directories of a plug-in, opened once, when it is loaded. A call gets what was opened then, whatever the path has come
 //! to lead to, and is refused when it leads elsewhere.
 
+use super::opened::Opened;
 use super::options::{Access, DirGrant};
 use super::reach::{Among, Id, Protected, Way, id, nested};
-use super::{Plugin, Sandbox};
+use super::{Plugin, Sandbox, special};
 use crate::tool::Power;
 use crate::{Error, ErrorKind, text};
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use wasmtime_wasi::filesystem::Dir;
 use wasmtime_wasi::{FsPerms, OpenMode};
 
@@ -16,7 +18,7 @@ use wasmtime_wasi::{FsPerms, OpenMode};
 pub(super) struct Granted {
     /// With its host path resolved: absolute, without links.
     pub(super) grant: DirGrant,
-    dir: Dir,
+    directory: File,
     id: Id,
     /// To the host path as it was given.
     way: Way,
@@ -36,9 +38,8 @@ impl Granted {
         let directory = rustix::fs::OFlags::DIRECTORY.bits() as i32;
         let opened = std::fs::OpenOptions::new().read(true).custom_flags(directory).open(&host).map_err(refused)?;
         let id = id(&opened.metadata().map_err(refused)?);
-        let dir = Dir::new(opened, FsPerms::ReadOnly, OpenMode::READ, false);
         let way = Way::of(&grant.host);
-        Ok(Self { grant: DirGrant { host, ..grant.clone() }, dir, id, way })
+        Ok(Self { grant: DirGrant { host, ..grant.clone() }, directory: opened, id, way })
     }
 
     /// Which directory it is.
@@ -47,23 +48,29 @@ impl Granted {
     }
 
     /// The directory as it was opened.
-    pub(super) fn directory(&self) -> BorrowedFd<'_> {
-        self.dir.dir.as_fd()
+    pub(super) fn directory(&self) -> std::io::Result<File> {
+        self.directory.try_clone()
     }
 
-    /// Whether the path still leads to the directory that was granted.
-    pub(super) fn is_in_place(&self) -> bool {
-        self.grant.host.metadata().is_ok_and(|found| id(&found) == self.id)
-    }
-
-    /// The directory for a call, under the plug-in's name for it.
-    pub(super) fn for_call(&self, power: Power) -> (Dir, String) {
-        let mut dir = self.dir.clone();
-        if (power, self.grant.access) == (Power::Granted, Access::ReadWrite) {
-            dir.perms = FsPerms::ReadWrite;
-            dir.open_mode = OpenMode::READ | OpenMode::WRITE;
+    /// Whether the path still leads to the directory that was granted. What waits for a file system is noted in `opened`.
+    pub(super) async fn is_in_place(&self, opened: &Opened) -> bool {
+        if special::id_at_once(&self.grant.host) == Some(self.id) {
+            return true;
         }
-        (dir, self.grant.guest.clone())
+        let looking = Arc::new(self.grant.host.clone());
+        opened.add(&looking);
+        let found = tokio::task::spawn_blocking(move || looking.metadata().map(|found| id(&found)));
+        found.await.is_ok_and(|found| found.is_ok_and(|found| found == self.id))
+    }
+
+    /// The directory for a call, under the plug-in's name for it: an opening of the call's own, so that it shows what of it is
+    /// in use.
+    pub(super) fn for_call(&self, power: Power) -> std::io::Result<(Dir, String)> {
+        let (perms, mode) = match (power, self.grant.access) {
+            (Power::Granted, Access::ReadWrite) => (FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE),
+            (Power::ReadOnly, _) | (Power::Granted, Access::ReadOnly) => (FsPerms::ReadOnly, OpenMode::READ),
+        };
+        Ok((Dir::new(self.directory.try_clone()?, perms, mode, false), self.grant.guest.clone()))
     }
 }
 
@@ -134,20 +141,23 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_call_gets_the_directory_that_was_opened_wherever_the_path_leads() {
+    #[tokio::test]
+    async fn a_call_gets_the_directory_that_was_opened_wherever_the_path_leads() {
         let place = tempfile::tempdir().unwrap();
         let (host, elsewhere) = (place.path().join("granted"), place.path().join("elsewhere"));
         std::fs::create_dir_all(&host).unwrap();
         std::fs::create_dir_all(&elsewhere).unwrap();
         let grant = DirGrant { host: host.clone(), guest: "/data".into(), access: Access::ReadWrite };
         let granted = Granted::open(&grant).unwrap();
-        assert!(granted.is_in_place());
+        assert!(granted.is_in_place(&Opened::default()).await);
         std::fs::rename(&host, place.path().join("aside")).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &host).unwrap();
-        assert!(!granted.is_in_place());
-        let (dir, _) = granted.for_call(Power::Granted);
+        assert!(!granted.is_in_place(&Opened::default()).await);
+        let (dir, _) = granted.for_call(Power::Granted).unwrap();
         assert_eq!(id(&dir.dir.metadata().unwrap()), granted.id);
-        assert_eq!((dir.perms, granted.for_call(Power::ReadOnly).0.perms), (FsPerms::ReadWrite, FsPerms::ReadOnly));
+        assert_eq!(
+            (dir.perms, granted.for_call(Power::ReadOnly).unwrap().0.perms),
+            (FsPerms::ReadWrite, FsPerms::ReadOnly)
+        );
     }
 }

@@ -5,15 +5,17 @@ use super::given::Given;
 use super::http::Reach;
 #[cfg(feature = "http")]
 use super::http::{Denials, FIELDS, Traffic};
+use super::opened::Opened;
 use super::options::Limits;
+use super::sandbox::MEMORIES_EACH;
 use super::stdio::Kept;
 use super::veil::Veil;
-use super::watch::Changes;
+use super::watch::Files;
 use crate::tool::{Observed, Power, Progress};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasmtime::{ResourceLimiter, Store};
-use wasmtime_wasi::filesystem::{Dir, WasiFilesystemCtxView};
+use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
 use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
 #[cfg(feature = "http")]
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
@@ -31,11 +33,7 @@ const REPORT_EVERY: Duration = Duration::from_millis(50);
 pub(super) struct State {
     wasi: WasiCtx,
     table: ResourceTable,
-    /// What is open to the guest, under its own names.
-    dirs: Vec<(Dir, String)>,
-    pub(super) changes: Changes,
-    /// Listings of directories that the guest holds.
-    listings: usize,
+    files: Files,
     #[cfg(feature = "http")]
     http: (WasiHttpCtx, Traffic),
     pub(super) usage: Usage,
@@ -53,7 +51,7 @@ pub(super) struct Instance {
 }
 
 impl State {
-    fn new(limits: &Limits, given: &Given, power: Power) -> Self {
+    fn new(limits: &Limits, given: &Given, power: Power, opened: Opened) -> std::io::Result<Self> {
         let (stdout, stderr) = (Kept::new(limits.log as usize), Kept::new(limits.log as usize));
         let mut wasi = WasiCtx::builder();
         wasi.stdout(stdout.clone()).stderr(stderr.clone()).max_random_size(RANDOM);
@@ -64,12 +62,11 @@ impl State {
         given.fixed.apply(&mut wasi);
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.handles as usize);
-        Self {
+        let dirs = given.dirs.iter().map(|granted| granted.for_call(power)).collect::<Result<_, _>>()?;
+        Ok(Self {
             wasi: wasi.build(),
             table,
-            dirs: given.dirs.iter().map(|granted| granted.for_call(power)).collect(),
-            changes: Changes::default(),
-            listings: 0,
+            files: Files::new(dirs, opened),
             #[cfg(feature = "http")]
             http: {
                 let mut fields = WasiHttpCtx::new();
@@ -82,12 +79,12 @@ impl State {
             progress: None,
             veil: Veil::default(),
             reported: None,
-        }
+        })
     }
 
     /// Lets the instance reach so far: until this is called it can change nothing and send nothing.
     pub(super) fn open(&mut self, reach: Reach) {
-        self.changes.allowed = reach == Reach::Granted;
+        self.files.changes.allowed = reach == Reach::Granted;
         #[cfg(feature = "http")]
         {
             self.http.1.reach = reach;
@@ -100,30 +97,36 @@ impl State {
         &self.http.1.denials
     }
 
+    /// Whether a function was entered that changes a file.
+    pub(super) fn has_changed_files(&self) -> bool {
+        self.files.changes.entered
+    }
+
     /// What the host saw of what the instance changed.
     pub(super) fn observed(&self) -> Observed {
-        let entered = self.changes.entered;
+        let entered = self.has_changed_files();
         #[cfg(feature = "http")]
         let entered = entered || self.http.1.has_changed();
         if entered { Observed::Change } else { Observed::Nothing }
     }
 
-    /// The file system's part, what is open of it, and what may be changed there.
-    pub(super) fn files(&mut self) -> (WasiFilesystemCtxView<'_>, &[(Dir, String)], &mut Changes, &mut usize) {
-        let files = WasiFilesystemCtxView { ctx: self.wasi.filesystem(), table: &mut self.table };
-        (files, &self.dirs, &mut self.changes, &mut self.listings)
+    /// The file system's part: wasmtime-wasi's, and ours.
+    pub(super) fn files(&mut self) -> (WasiFilesystemCtxView<'_>, &mut Files) {
+        (WasiFilesystemCtxView { ctx: self.wasi.filesystem(), table: &mut self.table }, &mut self.files)
     }
 }
 
 impl Instance {
-    /// A fresh one. The component's start code runs here, without the power to change anything.
+    /// A fresh one, which notes in `opened` what it opens. The component's start code runs here, without the power to change
+    /// anything.
     pub(super) async fn new(
         pre: &PluginPre<State>,
         limits: &Limits,
         given: &Given,
         power: Power,
+        opened: Opened,
     ) -> wasmtime::Result<Self> {
-        let mut store = Store::new(pre.engine(), State::new(limits, given, power));
+        let mut store = Store::new(pre.engine(), State::new(limits, given, power, opened)?);
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.output.saturating_add(TRANSFER) as usize);
         store.set_epoch_deadline(1);
@@ -238,7 +241,7 @@ impl ResourceLimiter for Usage {
     }
 
     fn memories(&self) -> usize {
-        self.instances
+        MEMORIES_EACH as usize
     }
 }
 

@@ -4,6 +4,7 @@
 use super::bindings::PluginPre;
 use super::given::Resolution;
 use super::instance::State;
+use super::sandbox::{CORE_INSTANCES_EACH, MEMORIES_EACH};
 use super::stdio::Volume;
 use super::turns::Turns;
 use super::veil::Veil;
@@ -13,7 +14,7 @@ use crate::{Error, ErrorKind};
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
@@ -110,6 +111,7 @@ pub(super) async fn plugin(
     #[cfg(feature = "http")]
     let given = super::given::Given { web: given.web.through(&sandbox.network), ..given };
     let (imports, exports) = fit(&machine.engine, &component).map_err(&bad)?;
+    within_its_share(&component).map_err(&bad)?;
     let pre = machine.linker.instantiate_pre(&component);
     let pre = pre.map_err(|error| bad(format!("imports what does not fit: {}", chain(&error))))?;
     let pre: PluginPre<State> =
@@ -138,6 +140,8 @@ pub(super) async fn plugin(
             own,
             schemas,
             turns: Arc::new(Turns::new(&options.limits)),
+            turns_before: OnceLock::new(),
+            _machine: machine,
             volume: Volume::new(options.limits.log_per_minute),
             limits: options.limits,
         }),
@@ -187,6 +191,21 @@ fn fit(engine: &Engine, component: &Component) -> Result<(Vec<String>, Vec<Strin
         });
     }
     Ok((imports, exports))
+}
+
+/// Every instance has a part of the pool, and no component is made of more.
+fn within_its_share(component: &Component) -> Result<(), String> {
+    let Some(needed) = component.resources_required() else {
+        return Err("takes core modules from outside, which is not provided to plug-ins".into());
+    };
+    for (what, count, most) in
+        [("memories", needed.num_memories, MEMORIES_EACH), ("tables", needed.num_tables, CORE_INSTANCES_EACH)]
+    {
+        if count > most {
+            return Err(format!("has {count} {what}: a plug-in may have {most}"));
+        }
+    }
+    Ok(())
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {

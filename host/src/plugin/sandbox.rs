@@ -12,25 +12,27 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{Config, Enabled, Engine, EngineWeak, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 /// How often running guests give the host a chance to stop them. Every deadline is kept to within a few of these.
 const TICK: Duration = Duration::from_millis(10);
-/// Instances alive at once, of all plug-ins together; calls above it wait.
+/// Instances alive at once, of all plug-ins together; calls above it wait. The pool has room for as many of the largest that
+/// are loaded: who has a slot never waits for the pool, whatever the others are made of.
 pub(super) const INSTANCES: u32 = 32;
-/// A component may consist of several core modules: Python's are about a dozen.
-const CORE_INSTANCES: u32 = 400;
-/// Of them in one component, at most.
+/// A component may consist of several core modules: Python's are about a dozen. Tables are bounded by the same number.
 pub(super) const CORE_INSTANCES_EACH: u32 = 64;
-/// Linear memories alive at once; each reserves 4 GiB of address space, so this is what makes the pool large.
-const MEMORIES: u32 = 64;
+/// Linear memories of one component. Languages make one, so this is for components that are put together from several. Each
+/// reserves 4 GiB of address space, so this is what makes the pool large.
+pub(super) const MEMORIES_EACH: u32 = 4;
 /// Elements of one table. JavaScript and Python need some ten thousand.
 pub(super) const TABLE_ELEMENTS: usize = 100_000;
-/// Kept in memory between calls, per slot, so that a small plug-in's pages need no new fault.
+/// Kept in memory between calls, per memory of the pool that is warm, so that a small plug-in's pages need no new fault.
 const KEEP_RESIDENT: usize = 1 << 20;
+/// The same for a table. The pool has many, and keeps every one warm.
+const TABLE_KEEP_RESIDENT: usize = 64 << 10;
 /// Of native stack for the guest's own frames, in bytes: what an operator may ask for. Less and nothing runs; more and a pool
 /// of them would be large.
 pub(super) const STACKS: RangeInclusive<u64> = 64 << 10..=16 << 20;
@@ -50,9 +52,9 @@ pub struct SandboxOptions {
 pub struct Sandbox {
     /// The one that most plug-ins run on.
     usual: Arc<Machine>,
-    /// Those for other sizes of stack, made when the first plug-in needs one: the size is the engine's setting. Compiled code is
-    /// the same for all.
-    others: Mutex<BTreeMap<u64, Arc<Machine>>>,
+    /// Those for other sizes of stack, made when the first plug-in needs one and gone with the last: the size is the engine's
+    /// setting, and each has a pool of its own. Compiled code is the same for all.
+    others: Mutex<BTreeMap<u64, Weak<Machine>>>,
     pub(super) cache: CodeCache,
     /// One for each instance that can be at once, whichever plug-in's it is.
     pub(super) slots: Arc<Turns>,
@@ -103,11 +105,12 @@ impl Sandbox {
             return Ok(Arc::clone(&self.usual));
         }
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(machine) = others.get(&stack) {
-            return Ok(Arc::clone(machine));
+        if let Some(machine) = others.get(&stack).and_then(Weak::upgrade) {
+            return Ok(machine);
         }
+        others.retain(|_, machine| machine.strong_count() > 0);
         let machine = Machine::new(stack)?;
-        others.insert(stack, Arc::clone(&machine));
+        others.insert(stack, Arc::downgrade(&machine));
         Ok(machine)
     }
 
@@ -169,18 +172,19 @@ fn pool() -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.pagemap_scan(Enabled::Yes)
         .linear_memory_keep_resident(KEEP_RESIDENT)
-        .table_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(TABLE_KEEP_RESIDENT)
         .total_component_instances(INSTANCES)
-        .total_core_instances(CORE_INSTANCES)
-        .total_memories(MEMORIES)
-        .total_tables(CORE_INSTANCES)
+        .total_core_instances(INSTANCES * CORE_INSTANCES_EACH)
+        .total_memories(INSTANCES * MEMORIES_EACH)
+        .total_tables(INSTANCES * CORE_INSTANCES_EACH)
         .total_stacks(INSTANCES * 2)
         .table_elements(TABLE_ELEMENTS)
         .max_core_instances_per_component(CORE_INSTANCES_EACH)
-        .max_memories_per_component(16)
-        .max_tables_per_component(64)
+        // Loading refuses more, with or without a pool.
+        .max_memories_per_component(INSTANCES * MEMORIES_EACH)
+        .max_memories_per_module(INSTANCES * MEMORIES_EACH)
+        .max_tables_per_component(CORE_INSTANCES_EACH)
         .max_tables_per_module(16)
-        .max_memories_per_module(16)
         .max_unused_warm_slots(INSTANCES)
         // The slot reserves this anyway; what a plug-in may use of it is its own limit.
         .max_memory_size(1 << 32);
@@ -212,4 +216,24 @@ fn tick(engine: EngineWeak) -> std::io::Result<mpsc::Sender<()>> {
         }
     })?;
     Ok(alive)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_machine_for_another_stack_is_shared_and_goes_with_its_last_plug_in() {
+        let sandbox = Sandbox::new(SandboxOptions::default()).unwrap();
+        let first = sandbox.machine(2 << 20).unwrap();
+        assert!(Arc::ptr_eq(&first, &sandbox.machine(2 << 20).unwrap()));
+        let engine = first.engine.weak();
+        drop(first);
+        assert!(engine.upgrade().is_none());
+        let others = || sandbox.others.lock().unwrap().len();
+        let _second = sandbox.machine(3 << 20).unwrap();
+        assert_eq!(others(), 1);
+    }
 }

@@ -1,14 +1,17 @@
-//! Whose turn it is: how many calls of a plug-in run at once, or of all plug-ins together, and how many of them are one
+//! Whose turn it is: how many calls of a plug-in run at once, or of all plug-ins together, or of what else is dear, and how many of them are one
 //! owner's. An owner's calls wait for each other before they wait for anybody else's, so that of two owners the one with a
 //! hundred calls keeps the other waiting no longer than the one with a single call.
 
 use super::options::Limits;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 /// The turns of one plug-in, or of a sandbox.
-pub(super) struct Turns {
+pub(crate) struct Turns {
+    /// Those of the host whose place was taken, where it allowed another number of calls: as long as it has some, a call here
+    /// needs a turn there as well, and both together have no more than it allowed.
+    before: OnceLock<Weak<Turns>>,
     /// Calls that change nothing.
     reading: Arc<Semaphore>,
     /// Runs that can change something.
@@ -28,15 +31,21 @@ struct Owner {
 }
 
 /// A call that has come, and waits for its turn or has it. Dropping it makes room for another of its owner's.
-pub(super) struct Place {
-    turns: Arc<Turns>,
+pub(crate) struct Place {
+    _turns: Arc<Turns>,
+    /// Where it counts: here first, then among the calls of those whose place was taken.
+    counts: Vec<Count>,
+}
+
+/// A call as one of its owner's. It does not keep the turns of a host that has no calls of its own any more.
+struct Count {
+    turns: Weak<Turns>,
     owner: String,
 }
 
 /// A turn, taken until it is dropped.
-pub(super) struct Turn {
-    _all: OwnedSemaphorePermit,
-    _own: OwnedSemaphorePermit,
+pub(crate) struct Turn {
+    _taken: Vec<OwnedSemaphorePermit>,
 }
 
 impl Turns {
@@ -51,6 +60,16 @@ impl Turns {
         Self::of(instances, instances, u32::MAX)
     }
 
+    /// Those of the checks of arguments that may take long: each keeps a thread until it ends, so there are few, and one owner
+    /// never has them all.
+    pub(crate) fn checks() -> Self {
+        /// At once.
+        const CHECKS: u32 = 2;
+        /// Of one owner, running or waiting.
+        const CHECKS_OF_ONE: u32 = 16;
+        Self::of(CHECKS, CHECKS, CHECKS_OF_ONE)
+    }
+
     fn of(reading: u32, writing: u32, most: u32) -> Self {
         let [reading, writing] = [reading, writing].map(|count| count as usize);
         // A quarter of what only reads is left to others; runs that write are mostly one at a time.
@@ -61,11 +80,28 @@ impl Turns {
             share: (reading.saturating_sub(left).max(1), writing),
             most,
             owners: Mutex::default(),
+            before: OnceLock::new(),
         }
     }
 
+    /// Counts the calls of the host whose place is taken as well.
+    pub(super) fn succeed(&self, before: &Arc<Self>) {
+        // Who succeeds somebody already goes on with that.
+        let _ = self.before.set(Arc::downgrade(before));
+    }
+
     /// Takes in a call, unless its owner has as many here as it may; then says how many that are.
-    pub(super) fn enter(self: &Arc<Self>, owner: &str) -> Result<Place, u32> {
+    pub(crate) fn enter(self: &Arc<Self>, owner: &str) -> Result<Place, u32> {
+        let mut counts = Vec::with_capacity(1);
+        let mut turns = Some(Arc::clone(self));
+        while let Some(here) = turns {
+            counts.push(here.count(owner)?);
+            turns = here.before.get().and_then(Weak::upgrade);
+        }
+        Ok(Place { _turns: Arc::clone(self), counts })
+    }
+
+    fn count(self: &Arc<Self>, owner: &str) -> Result<Count, u32> {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = owners.entry(owner.to_owned()).or_insert_with(|| Owner {
             calls: 0,
@@ -76,28 +112,38 @@ impl Turns {
             return Err(entry.calls);
         }
         entry.calls += 1;
-        Ok(Place { turns: Arc::clone(self), owner: owner.to_owned() })
+        Ok(Count { turns: Arc::downgrade(self), owner: owner.to_owned() })
+    }
+
+    /// What a call of this owner takes: one of its own turns, and one of all.
+    fn needed(&self, owner: &str, writes: bool) -> (Arc<Semaphore>, Arc<Semaphore>) {
+        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = if writes { &self.writing } else { &self.reading };
+        let own = owners.get(owner).map(|owner| if writes { &owner.writing } else { &owner.reading });
+        // There is an entry for as long as there is a place; without one the call would wait with everybody.
+        (Arc::clone(own.unwrap_or(all)), Arc::clone(all))
     }
 }
 
 impl Place {
     /// Waits for a turn, among the owner's own calls first. The error is for turns that nobody gives any more.
-    pub(super) async fn turn(&self, writes: bool) -> Result<Turn, AcquireError> {
-        let Turns { reading, writing, owners, .. } = &*self.turns;
-        let own = {
-            let owners = owners.lock().unwrap_or_else(PoisonError::into_inner);
-            owners.get(&self.owner).map(|owner| Arc::clone(if writes { &owner.writing } else { &owner.reading }))
-        };
-        let all = Arc::clone(if writes { writing } else { reading });
-        // There is an entry for as long as there is a place; without one the call would wait with everybody.
-        let own = own.unwrap_or_else(|| Arc::clone(&all)).acquire_owned().await?;
-        Ok(Turn { _all: all.acquire_owned().await?, _own: own })
+    pub(crate) async fn turn(&self, writes: bool) -> Result<Turn, AcquireError> {
+        // The oldest first: whoever has one of those waits for nothing that needs it.
+        let turns = self.counts.iter().rev().filter_map(|Count { turns, owner }| Some((turns.upgrade()?, owner)));
+        let needed: Vec<_> = turns.map(|(turns, owner)| turns.needed(owner, writes)).collect();
+        let mut taken = Vec::with_capacity(needed.len() * 2);
+        for (own, all) in needed {
+            taken.push(own.acquire_owned().await?);
+            taken.push(all.acquire_owned().await?);
+        }
+        Ok(Turn { _taken: taken })
     }
 }
 
-impl Drop for Place {
+impl Drop for Count {
     fn drop(&mut self) {
-        let mut owners = self.turns.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(turns) = self.turns.upgrade() else { return };
+        let mut owners = turns.owners.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(owner) = owners.get_mut(&self.owner) {
             owner.calls = owner.calls.saturating_sub(1);
             if owner.calls == 0 {
@@ -168,5 +214,31 @@ mod tests {
         let second = now(other.as_mut()).unwrap().unwrap();
         drop(second);
         assert!(now(next.as_mut()).is_some());
+    }
+
+    #[test]
+    fn as_long_as_a_host_has_calls_its_successor_has_no_more_than_what_that_leaves() {
+        let before = turns(8, 1, 100);
+        let old = before.enter("a").unwrap();
+        let running = now(pin!(old.turn(true))).unwrap().unwrap();
+        let after = turns(8, 3, 100);
+        after.succeed(&before);
+        let new = after.enter("b").unwrap();
+        let mut waiting = Box::pin(new.turn(true));
+        assert!(now(waiting.as_mut()).is_none());
+        assert!(now(pin!(new.turn(false))).is_some());
+        drop((running, old));
+        let first = now(waiting.as_mut()).unwrap().unwrap();
+        let again = after.enter("b").unwrap();
+        assert!(now(pin!(again.turn(true))).is_none());
+        // The host that was there before is gone, and calls that are here now keep nothing of it.
+        drop(before);
+        assert!(now(pin!(again.turn(true))).is_some());
+        drop(waiting);
+        drop((first, new, again));
+        let places: Vec<Place> = (0..4).map(|_| after.enter("b").unwrap()).collect();
+        let given: Vec<Turn> =
+            places.iter().filter_map(|place| now(pin!(place.turn(true)))).map(Result::unwrap).collect();
+        assert_eq!(given.len(), 3);
     }
 }

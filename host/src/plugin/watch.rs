@@ -5,6 +5,7 @@
 //! code runs before it), and a note that one was entered, which is what the host itself knows of a failed run's effect.
 
 use super::instance::State;
+use super::opened::Opened;
 use super::special;
 use wasmtime::component::{HasData, Linker, Resource};
 use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView};
@@ -27,12 +28,27 @@ pub(super) struct Changes {
 /// Listings of directories that a call may hold at once: each is in the host's memory, whole.
 const LISTINGS: usize = 16;
 
+/// What an instance has of the file system, beside what wasmtime-wasi keeps of it.
+pub(super) struct Files {
+    /// What is open to the guest, under its own names.
+    dirs: Vec<(Dir, String)>,
+    pub(super) changes: Changes,
+    /// Listings of directories that the guest holds.
+    listings: usize,
+    opened: Opened,
+}
+
+impl Files {
+    pub(super) fn new(dirs: Vec<(Dir, String)>, opened: Opened) -> Self {
+        dirs.iter().for_each(|(dir, _)| opened.add(&dir.dir));
+        Self { dirs, changes: Changes::default(), listings: 0, opened }
+    }
+}
+
 /// The view of one call into the file system.
 pub(super) struct Watched<'a> {
     files: WasiFilesystemCtxView<'a>,
-    dirs: &'a [(Dir, String)],
-    changes: &'a mut Changes,
-    listings: &'a mut usize,
+    own: &'a mut Files,
 }
 
 struct Watching;
@@ -44,8 +60,8 @@ impl HasData for Watching {
 /// Puts the observer in the place of `wasi:filesystem`.
 pub(super) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     fn watched(state: &mut State) -> Watched<'_> {
-        let (files, dirs, changes, listings) = state.files();
-        Watched { files, dirs, changes, listings }
+        let (files, own) = state.files();
+        Watched { files, own }
     }
     preopens::add_to_linker::<State, Watching>(linker, watched)?;
     types::add_to_linker::<State, Watching>(linker, watched)
@@ -53,16 +69,16 @@ pub(super) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
 
 impl Watched<'_> {
     fn enter(&mut self) -> FsResult<bool> {
-        if !self.changes.allowed {
+        if !self.own.changes.allowed {
             return Err(ErrorCode::NotPermitted.into());
         }
-        Ok(std::mem::replace(&mut self.changes.entered, true))
+        Ok(std::mem::replace(&mut self.own.changes.entered, true))
     }
 
     /// Whether opening this could wait for somebody for ever.
     async fn is_special(&mut self, fd: &Resource<Descriptor>, flags: PathFlags, path: &str) -> FsResult<bool> {
         let Descriptor::Dir(dir) = self.files.table.get(fd)? else { return Ok(false) };
-        if let Some(special) = special::is_special(dir, flags, path) {
+        if let Some(special) = special::is_special(dir, flags, path).await {
             return Ok(special);
         }
         let found = self.files.stat_at(Resource::new_borrow(fd.rep()), flags, path.to_owned()).await;
@@ -70,12 +86,23 @@ impl Watched<'_> {
         Ok(found.is_ok_and(|found| !plain.contains(&found.type_)))
     }
 
+    /// Takes note of what was opened: it is in use as long as anything is done with it.
+    fn note(&self, opened: FsResult<Resource<Descriptor>>) -> FsResult<Resource<Descriptor>> {
+        if let Ok(fd) = &opened {
+            match self.files.table.get(fd)? {
+                Descriptor::File(file) => self.own.opened.add(&file.file),
+                Descriptor::Dir(dir) => self.own.opened.add(&dir.dir),
+            }
+        }
+        opened
+    }
+
     /// For functions that do one thing or nothing: takes the note back when nothing was done.
     fn leave<T>(&mut self, before: bool, result: FsResult<T>) -> FsResult<T> {
         if let Err(error) = &result
             && error.downcast_ref().is_some_and(certain)
         {
-            self.changes.entered = before;
+            self.own.changes.entered = before;
         }
         result
     }
@@ -109,7 +136,8 @@ fn certain(code: &ErrorCode) -> bool {
 impl preopens::Host for Watched<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
         let table = &mut *self.files.table;
-        let given = self.dirs.iter().map(|(dir, guest)| Ok((table.push(Descriptor::Dir(dir.clone()))?, guest.clone())));
+        let given =
+            self.own.dirs.iter().map(|(dir, guest)| Ok((table.push(Descriptor::Dir(dir.clone()))?, guest.clone())));
         given.collect()
     }
 }
@@ -173,11 +201,11 @@ impl HostDescriptor for Watched<'_> {
     }
 
     async fn read_directory(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<ReaddirIterator>> {
-        if *self.listings >= LISTINGS {
+        if self.own.listings >= LISTINGS {
             return Err(ErrorCode::InsufficientMemory.into());
         }
         let listing = self.files.read_directory(fd).await?;
-        *self.listings += 1;
+        self.own.listings += 1;
         Ok(listing)
     }
 
@@ -193,11 +221,13 @@ impl HostDescriptor for Watched<'_> {
             return Err(ErrorCode::NotPermitted.into());
         }
         if !open.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE) {
-            return self.files.open_at(fd, path_flags, path, open, flags).await;
+            let opened = self.files.open_at(fd, path_flags, path, open, flags).await;
+            return self.note(opened);
         }
         let before = self.enter()?;
         let result = self.files.open_at(fd, path_flags, path, open, flags).await;
-        self.leave(before, result)
+        let opened = self.note(result);
+        self.leave(before, opened)
     }
 
     async fn write(&mut self, fd: Resource<Descriptor>, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
@@ -234,7 +264,7 @@ impl HostDirectoryEntryStream for Watched<'_> {
     }
 
     fn drop(&mut self, stream: Resource<ReaddirIterator>) -> wasmtime::Result<()> {
-        *self.listings = self.listings.saturating_sub(1);
+        self.own.listings = self.own.listings.saturating_sub(1);
         HostDirectoryEntryStream::drop(&mut self.files, stream)
     }
 }

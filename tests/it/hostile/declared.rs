@@ -90,6 +90,8 @@ pub const CASES: &[Case] = &[
         .does("begins with 4 GiB of memory."),
     Case::not_loaded("large_table", "table", "Not loaded: tables have a limit, `table_elements`.")
         .does("begins with a table of a million elements."),
+    Case::not_loaded("many_memories", "has 5 memories: a plug-in may have 4", "Not loaded: four memories at most.")
+        .does("consists of five modules with a memory each."),
     Case::not_loaded("many_instances", "instances", "Not loaded: `instances`.")
         .does("consists of a hundred instances."),
     Case::not_loaded("loop_core", "did not list its tools within 400ms", "Not loaded.")

@@ -46,10 +46,39 @@ pub fn component(name: &str) -> Vec<u8> {
             };
             around(With { table: Some(table), ..With::default() })
         }
+        "many_memories" => self::around(&module(&With { memory: Some(memory(1, None, false)), ..With::default() }), 5),
         "many_instances" => self::around(&module(&With::default()), 100),
         "loop_core" => around(With { starts: true, ..With::default() }),
         other => panic!("nothing makes {other}"),
     }
+}
+
+/// A component that is made of more: of so many memories, and of so many core instances that have none.
+pub fn with_more(mut component: Vec<u8>, memories: u32, instances: u32) -> Vec<u8> {
+    let memory = MemoryType { minimum: 1, maximum: None, memory64: false, shared: false, page_size_log2: None };
+    let parts = wasmparser::Parser::new(0).parse_all(&component);
+    let (mut depth, mut modules) = (0, 0);
+    for part in parts {
+        match part.unwrap() {
+            wasmparser::Payload::ModuleSection { .. } => {
+                modules += u32::from(depth == 0);
+                depth += 1;
+            }
+            wasmparser::Payload::ComponentSection { .. } => depth += 1,
+            wasmparser::Payload::End(_) => depth -= 1,
+            _ => {}
+        }
+    }
+    for (with, count) in [(With { memory: Some(memory), ..With::default() }, memories), (With::default(), instances)] {
+        let mut made = InstanceSection::new();
+        for _ in 0..count {
+            made.instantiate(modules, Vec::<(&str, ModuleArg)>::new());
+        }
+        modules += 1;
+        wasm_encoder::ComponentSection::append_to_component(&ModuleSection(&module(&with)), &mut component);
+        wasm_encoder::ComponentSection::append_to_component(&made, &mut component);
+    }
+    component
 }
 
 fn module(with: &With) -> Module {

@@ -1,6 +1,7 @@
 //! Room for calls: how much of it one owner has, whichever plug-ins it calls, and that who gets none has spent nothing.
 
 use super::limits::call_as;
+use super::made::with_more;
 use crate::plugin::bench::{Setup, bench_with, gate, options};
 use crate::startup::{Session, hello, request};
 use counterfoil::plugin::{Limits, Plugin, Sandbox, SandboxOptions};
@@ -9,7 +10,7 @@ use counterfoil_tests::program::Folder;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 /// How long a call waits for room here. Who gets room gets it at once.
@@ -57,6 +58,34 @@ async fn one_owner_of_many_plug_ins_leaves_instances_to_others() {
     is_turned_away(&mut calls).await;
     calls.shutdown().await;
     assert_eq!(call_as(&echo, "a", "echo").await.0, Status::Ok);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn calls_of_a_plug_in_that_is_made_of_much_leave_room_for_those_of_others() {
+    let sandbox = Sandbox::new(SandboxOptions { cache: Some(counterfoil_tests::code()) }).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("large.wasm");
+    let asleep = std::fs::read(counterfoil_tests::hostile("sleep_execute")).unwrap();
+    // With its own it has four memories, and nearly as many core instances as a plug-in may have.
+    std::fs::write(&file, with_more(asleep, 3, 50)).unwrap();
+    let large = served(&sandbox, &file).await;
+    let echo = served(&sandbox, &counterfoil_tests::fixture("echo")).await;
+    let mut calls = JoinSet::new();
+    for (owner, count) in [("a", 25), ("b", 7)] {
+        for _ in 0..count {
+            let large = large.clone();
+            calls.spawn(async move { call_as(&large, owner, "bad").await });
+        }
+    }
+    // One of `a` gets no room. The others have it, and what has room is started: there is one left of 32.
+    is_turned_away(&mut calls).await;
+    for _ in 0..5 {
+        let begun = Instant::now();
+        assert_eq!(call_as(&echo, "c", "echo").await.0, Status::Ok);
+        assert!(begun.elapsed() < QUEUE, "{:?}", begun.elapsed());
+    }
+    assert!(calls.try_join_next().is_none());
+    calls.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

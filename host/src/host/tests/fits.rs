@@ -40,9 +40,14 @@ async fn hold_nobody_up_and_are_refused_in_time(schema: &[String], item: &str, m
     is_rejected(&reply, "invalid_arguments", None);
     let error = value(&reply)["error"].to_string();
     assert!(error.contains("could not be checked against the tool's schema within 300ms: give fewer"), "{error}");
-    // The check that nobody waits for any more has the only turn: the next long one is refused in time, a short one is not.
-    is_rejected(&call(&host, "alice", "wordy", &again).await, "invalid_arguments", None);
+    // The check that nobody waits for any more keeps its owner's turn: the next long one is refused in time, and not for what it
+    // says; a short one is not.
+    let busy = call(&host, "alice", "wordy", &again).await;
+    is_rejected(&busy, "unavailable", None);
+    assert!(value(&busy)["error"].to_string().contains("are being checked: call again later"), "{}", busy.payload);
     is_ok(&call(&host, "alice", "wordy", &arguments(20)).await);
+    // Another owner has a turn of its own.
+    is_rejected(&call(&host, "bob", "wordy", &again).await, "invalid_arguments", None);
 }
 
 // On one thread: whatever blocks it holds up the other call.

@@ -1,0 +1,174 @@
+//! What a call needs before it can begin, its slot, and how long it has that: until its instance is gone and the operating
+//! system has ended whatever the instance had begun. Then, and not earlier, the next call may have it.
+
+use super::Inner;
+use super::alone::{Alone, alone};
+use super::instance::Instance;
+use super::opened::Opened;
+use super::options::Access;
+use super::turns::{Place, Turn, Turns};
+use crate::text;
+use crate::tool::{Power, ToolError};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a run whose time is up is waited for while a function of the file system goes on. Within the host's grace.
+pub(crate) const SETTLES: Duration = Duration::from_millis(1500);
+
+/// A call's turn among those of its plug-in, among those of other processes, and among all.
+struct Slot {
+    _turn: Arc<Turn>,
+    _alone: Option<Alone>,
+    _shared: Turn,
+    _places: [Place; 2],
+}
+
+/// An instance and its slot. They go in this order.
+pub(super) struct Held {
+    pub(super) instance: Instance,
+    lease: Lease,
+}
+
+/// A slot, which outlives this as long as something is in use that its instance has opened.
+struct Lease {
+    plugin: Arc<Inner>,
+    slot: Option<Slot>,
+    opened: Opened,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take()
+            && self.opened.in_use()
+        {
+            let plugin = &self.plugin.name;
+            tracing::warn!(
+                plugin,
+                "a call into the file system goes on after its plug-in was stopped: its turn waits for it"
+            );
+            self.opened.clone().keeps(slot);
+        }
+    }
+}
+
+impl Held {
+    /// Drops the instance, and waits for what it has begun to change where it has. The error says that this goes on.
+    pub(super) async fn ends(self, has_changed_files: bool) -> Result<(), ToolError> {
+        let Self { instance, lease } = self;
+        drop(instance);
+        if has_changed_files && !lease.opened.is_let_go(SETTLES).await {
+            return Err(ToolError::Deadline(format!(
+                "it ended {SETTLES:?} ago, and a call into the file system that it began has not ended yet"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Waits for a slot, and makes an instance for it.
+    pub(super) async fn held(self: &Arc<Self>, owner: &str, power: Power) -> Result<Held, ToolError> {
+        let slot = self.slot(owner, power).await?;
+        let lease = Lease { plugin: Arc::clone(self), slot: Some(slot), opened: Opened::default() };
+        self.instance(power, lease).await
+    }
+
+    /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came, and have
+    /// their directories to themselves unless the operator lets several run at once.
+    async fn slot(&self, owner: &str, power: Power) -> Result<Slot, ToolError> {
+        let too_many = |calls| {
+            ToolError::Unavailable(format!(
+                "plug-in {} has {calls} calls of yours already, running or waiting: wait until some of them have ended, then \
+                 call again",
+                self.name
+            ))
+        };
+        let place = self.turns().enter(owner).map_err(too_many)?;
+        // Whoever calls many plug-ins leaves room for others, as whoever calls one.
+        let everywhere = self.sandbox.slots.enter(owner).map_err(too_many)?;
+        let changes = || {
+            self.given.dirs.iter().any(|granted| granted.grant.access == Access::ReadWrite)
+                || self.given.web.can_change()
+        };
+        let writes = power == Power::Granted && changes();
+        let closed = |_| {
+            ToolError::Unavailable(format!(
+                "plug-in {} is no longer served: call again once the server has been started anew",
+                self.name
+            ))
+        };
+        let slot = async {
+            let turn = Arc::new(place.turn(writes).await.map_err(closed)?);
+            let alone = match writes && self.limits.max_concurrent == 1 {
+                true => Some(alone(&self.given.dirs, &turn).await?),
+                false => None,
+            };
+            Ok((turn, alone, everywhere.turn(false).await.map_err(closed)?))
+        };
+        match timeout(self.limits.queue, slot).await {
+            Ok(Ok((turn, alone, shared))) => {
+                Ok(Slot { _turn: turn, _alone: alone, _shared: shared, _places: [place, everywhere] })
+            }
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name))),
+        }
+    }
+
+    /// Whose turns its calls take.
+    pub(super) fn turns(&self) -> &Arc<Turns> {
+        self.turns_before.get().unwrap_or(&self.turns)
+    }
+
+    async fn instance(self: &Arc<Self>, power: Power, lease: Lease) -> Result<Held, ToolError> {
+        self.in_place(&lease.opened).await?;
+        let plugin = Arc::clone(self);
+        let made = async move {
+            let opened = lease.opened.clone();
+            let made = Instance::new(&plugin.pre, &plugin.limits, &plugin.given, power, opened);
+            (timeout(plugin.limits.preview, made).await, lease)
+        };
+        match self.sandbox.lanes.run(made).await {
+            (Ok(Ok(instance)), lease) => Ok(Held { instance, lease }),
+            (Ok(Err(error)), _) => Err(ToolError::Unavailable(format!(
+                "plug-in {} could not be started: {}",
+                self.name,
+                super::load::chain(&error)
+            ))),
+            (Err(_), _) => Err(ToolError::Unavailable(format!(
+                "plug-in {} did not start within {:?}",
+                self.name, self.limits.preview
+            ))),
+        }
+    }
+
+    /// Whether each granted directory is still where it was granted.
+    async fn in_place(&self, opened: &Opened) -> Result<(), ToolError> {
+        for granted in &self.given.dirs {
+            let guest = &granted.grant.guest;
+            match timeout(self.limits.preview, granted.is_in_place(opened)).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    let host = granted.grant.host.display().to_string();
+                    let host = text::escape(&host);
+                    tracing::error!(
+                        plugin = self.name,
+                        "{host} is no longer the directory that was granted as {guest}"
+                    );
+                    return Err(ToolError::Unavailable(format!(
+                        "the directory {guest} of plug-in {} was moved or replaced since it was granted: the operator has \
+                         to put it back, or to start again",
+                        self.name
+                    )));
+                }
+                Err(_) => {
+                    return Err(ToolError::Unavailable(format!(
+                        "the directory {guest} of plug-in {} is on a file system that does not answer: try again later",
+                        self.name
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -22,17 +22,21 @@
 //! # Ok(()) }
 //! ```
 
+mod check;
 mod checkpoint;
 mod command;
 pub(crate) mod event;
+mod failing;
 mod file;
 mod findings;
 mod idle;
 pub(crate) mod in_force;
 pub mod line;
 mod lines;
+mod options;
 mod search;
 mod settle;
+mod state;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -43,55 +47,37 @@ pub use checkpoint::Head;
 pub use command::CheckpointCommand;
 pub use event::{FIELDS, PREV};
 pub use findings::{Checked, Fault, Finding, Findings, Remark};
+pub use options::{AuditOptions, LEAST_FILE, MAX_FILE};
 pub use search::{Filter, Found, Hit, search};
 pub use settle::{SettleError, resolve};
 pub use verify::verify;
 
-use crate::gate::{Clock, SystemClock};
+use crate::gate::Clock;
 use crate::{Error, ErrorKind, private};
-use event::{Event, Previous, Row, Subject};
-use file::{Current, Stop, Written};
-use idle::{Idle, LeftOut};
+use event::{Event, Row, Subject};
+use idle::LeftOut;
 use in_force::{InForce, Rows};
+use state::State;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, UNIX_EPOCH};
-
-/// Size at which a file is ended and the next begun, unless said otherwise.
-pub const MAX_FILE: u64 = 16 * 1024 * 1024;
-/// The least that may be said: room for the first rows and some more.
-pub const LEAST_FILE: u64 = 64 * 1024;
-
-/// Where and how to write.
-#[derive(Clone)]
-pub struct AuditOptions {
-    /// The folder of the files. It is made if it is not there; nobody else may own it or write to it.
-    pub dir: PathBuf,
-    /// Where the heads of the files are kept, outside `dir`: at least one folder. A checkpoint that cannot be written is an
-    /// audit that cannot be written.
-    pub checkpoints: Vec<PathBuf>,
-    /// What else is given the heads.
-    pub command: Option<CheckpointCommand>,
-    /// Size at which a file is ended and the next begun.
-    pub max_file: u64,
-    /// What time it is.
-    pub clock: Arc<dyn Clock>,
-}
-
-impl AuditOptions {
-    /// Files in `dir`, their heads in `checkpoints`, everything else as usual.
-    pub fn new(dir: impl Into<PathBuf>, checkpoints: impl Into<PathBuf>) -> Self {
-        let checkpoints = vec![checkpoints.into()];
-        Self { dir: dir.into(), checkpoints, command: None, max_file: MAX_FILE, clock: Arc::new(SystemClock) }
-    }
-}
 
 /// Writes the audit of this process. Cheap to clone: clones write one file.
 #[derive(Clone)]
 pub struct Audit {
     inner: Arc<Inner>,
+}
+
+/// The same, without keeping it open.
+pub(crate) struct WeakAudit(Weak<Inner>);
+
+impl WeakAudit {
+    /// None: it is closed.
+    pub(crate) fn upgrade(&self) -> Option<Audit> {
+        self.0.upgrade().map(|inner| Audit { inner })
+    }
 }
 
 struct Inner {
@@ -103,30 +89,6 @@ struct Inner {
     giving: tokio::sync::Mutex<()>,
     /// Whether somebody is going to bring what is written to the disk.
     soon: AtomicBool,
-}
-
-/// How far this process is.
-#[derive(Default)]
-struct State {
-    current: Option<Current>,
-    /// Files that are full and may not be on the disk yet.
-    closing: Vec<Written>,
-    /// Number of the last row that is on the disk.
-    synced: u64,
-    /// The last head that was written down, and the number of the last that the command was given.
-    head: Option<Head>,
-    told: u64,
-    /// Whether somebody is giving heads to it.
-    telling: bool,
-    command_works: Option<bool>,
-    /// Why nothing is written any more.
-    broken: Option<String>,
-    /// Why what is written cannot be covered: nothing begins until it can.
-    uncovered: Option<String>,
-    in_force: Option<Arc<Rows>>,
-    /// Why it has to be written before the next row.
-    due: Option<&'static str>,
-    idle: Idle,
 }
 
 /// A row is not there, or not certain to last. The text is for the operator.
@@ -176,20 +138,6 @@ impl Audit {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Whether a row could be written now, as far as can be seen without writing one.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Io`]: a folder that others can write, or that cannot be made or written; a disk that is full.
-    pub fn check(&self) -> Result<(), Error> {
-        let Inner { options, .. } = &*self.inner;
-        for folder in std::iter::once(&options.dir).chain(&options.checkpoints) {
-            private::existing_folder(folder).and_then(|()| writable(folder)).map_err(|e| {
-                Error::new(ErrorKind::Io, format!("the audit cannot be written to {}: {e}", folder.display()))
-            })?;
-        }
-        Ok(())
-    }
-
     /// The folder of the files.
     pub fn dir(&self) -> &Path {
         &self.inner.options.dir
@@ -208,20 +156,29 @@ impl Audit {
         Ok(())
     }
 
-    /// Says under which rules the following rows were decided: at the start and at each reload.
-    pub(crate) fn in_force(&self, in_force: InForce) {
+    /// The same audit, which this does not keep open.
+    pub(crate) fn downgrade(&self) -> WeakAudit {
+        WeakAudit(Arc::downgrade(&self.inner))
+    }
+
+    /// Says under which rules the following rows were decided, from the moment that they are. What cannot be written now is
+    /// written before the next row.
+    pub(crate) fn in_force(&self, in_force: &InForce) {
         let since = self.inner.time();
         let mut state = self.inner.state();
-        state.due = Some(if state.in_force.is_some() && state.current.is_some() { "reload" } else { "start" });
-        state.in_force = Some(Arc::new(Rows::of(in_force, since)));
+        state.due = Some(in_force.cause.word());
+        state.in_force = Some(Arc::new(Rows::of(in_force.clone(), since)));
         // A file that is not there yet gets it with its first row.
-        if state.current.is_some()
-            && let Err(error) = state.ready(&self.inner.options)
-        {
-            tracing::error!("{error}; what is in force now is written before the next row");
-        }
+        let written = if state.current.is_some() { state.ready(&self.inner.options) } else { Ok(()) };
         drop(state);
+        let _ = self.inner.heard(written);
         self.sync_soon();
+    }
+
+    /// Waits until what is written is on the disk. What fails is in the log.
+    pub(crate) async fn settled(&self) {
+        let latest = self.inner.state().last();
+        let _ = self.sync_to(latest).await;
     }
 
     /// Writes a row. It outlives this process at once, and a power cut within a moment. None: it is one of too many that ran
@@ -239,15 +196,19 @@ impl Audit {
         if let Some(why) = uncovered {
             // It may be possible again.
             self.sync_soon();
-            return Err(Unwritten(why));
+            return self.inner.heard(Err(Unwritten(why)));
         }
         self.note(subject, event)
     }
 
-    /// Writes a row and waits until it outlives a power cut.
-    pub(crate) async fn durable(&self, subject: Option<&Subject>, event: Event<'_>) -> Result<u64, Unwritten> {
-        let seq = self.inner.append(subject, event)?.unwrap_or_default();
-        self.sync_to(seq).await?;
+    /// Writes a row and waits until it outlives a power cut. An error has the number of a row that is there and may not.
+    pub(crate) async fn durable(
+        &self,
+        subject: Option<&Subject>,
+        event: Event<'_>,
+    ) -> Result<u64, (Unwritten, Option<u64>)> {
+        let seq = self.inner.append(subject, event).map_err(|error| (error, None))?.unwrap_or_default();
+        self.sync_to(seq).await.map_err(|error| (error, Some(seq)))?;
         Ok(seq)
     }
 }
@@ -262,6 +223,25 @@ impl Inner {
     }
 
     fn append(&self, subject: Option<&Subject>, event: Event<'_>) -> Result<Option<u64>, Unwritten> {
+        let written = self.written(subject, event);
+        self.heard(written)
+    }
+
+    /// The log says what fails: when that begins, and not of every row.
+    fn heard<T>(&self, done: Result<T, Unwritten>) -> Result<T, Unwritten> {
+        if let Err(Unwritten(why)) = &done {
+            let mut state = self.state();
+            let last = state.last();
+            let news = state.failing.is_news(why, last, Instant::now());
+            drop(state);
+            if news {
+                tracing::error!("the audit cannot be written: {why}; what is not safe is refused until it can be");
+            }
+        }
+        done
+    }
+
+    fn written(&self, subject: Option<&Subject>, event: Event<'_>) -> Result<Option<u64>, Unwritten> {
         let mut state = self.state();
         if let Some(why) = event.idle()
             && !state.idle.takes(subject, why, Instant::now())
@@ -295,95 +275,6 @@ impl Inner {
         state.idle.told();
         Ok(())
     }
-}
-
-impl State {
-    /// Number of the last row.
-    fn last(&self) -> u64 {
-        self.current.as_ref().map_or(0, |current| current.seq)
-    }
-
-    /// Sees to it that there is a file with room, which says what is in force.
-    fn ready(&mut self, options: &AuditOptions) -> Result<(), Unwritten> {
-        if let Some(why) = &self.broken {
-            return Err(Unwritten(why.clone()));
-        }
-        let full = self.current.as_ref().is_some_and(|current| current.closed || current.length >= options.max_file);
-        if full || self.current.is_none() {
-            self.begin(options)?;
-        }
-        if let (Some(cause), Some(rows)) = (self.due, self.in_force.clone()) {
-            for row in rows.rows(cause) {
-                self.put(row, options)?;
-            }
-        }
-        self.due = None;
-        Ok(())
-    }
-
-    /// Begins a file: the first, or the one behind a full one.
-    fn begin(&mut self, options: &AuditOptions) -> Result<(), Unwritten> {
-        let time = time(&*options.clock);
-        self.close(options)?;
-        let before = self.current.as_ref().map(Current::written);
-        let name = match &before {
-            Some(before) => file::next_name(&before.name),
-            None => file::first_name(&time).map_err(|e| Unwritten(format!("there is no randomness: {e}")))?,
-        };
-        let seq = before.as_ref().map_or(0, |before| before.seq);
-        let io = |e: std::io::Error| Unwritten(e.to_string());
-        let mut next = Current::create(&options.dir, &options.checkpoints, name.clone(), seq, &time).map_err(io)?;
-        let previous = before.as_ref().map(|before| Previous {
-            file: before.name.clone(),
-            seq: before.seq,
-            head: before.head.clone(),
-        });
-        if let Err(stop) = next.append(Current::opening(&name, previous.as_ref()), time) {
-            next.forget();
-            return Err(Unwritten(match stop {
-                Stop::Now(e) => e.to_string(),
-                Stop::ForGood(what) => what,
-            }));
-        }
-        if before.is_some() {
-            self.due = self.due.or(self.in_force.is_some().then_some("rotation"));
-        }
-        self.closing.extend(before);
-        self.current = Some(next);
-        Ok(())
-    }
-
-    /// Says that no row comes behind the last one of the file.
-    fn close(&mut self, options: &AuditOptions) -> Result<(), Unwritten> {
-        let Some(current) = &mut self.current else { return Ok(()) };
-        current.close(time(&*options.clock)).map_err(|stop| self.stopped(stop))
-    }
-
-    fn put(&mut self, row: Row<'_>, options: &AuditOptions) -> Result<u64, Unwritten> {
-        let Some(current) = &mut self.current else { return Err(Unwritten("there is no file".into())) };
-        current.append(row, time(&*options.clock)).map_err(|stop| self.stopped(stop))
-    }
-
-    fn stopped(&mut self, stop: Stop) -> Unwritten {
-        match stop {
-            Stop::Now(e) => Unwritten(e.to_string()),
-            Stop::ForGood(what) => {
-                self.broken = Some(what.clone());
-                Unwritten(what)
-            }
-        }
-    }
-}
-
-/// Refuses a folder that cannot be written, or cannot be made where it should be.
-fn writable(folder: &Path) -> std::io::Result<()> {
-    use rustix::fs::{Access, access, statvfs};
-    let ground = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
-    access(ground, Access::WRITE_OK | Access::EXEC_OK)?;
-    if statvfs(ground)?.f_bavail == 0 {
-        return Err(std::io::Error::new(std::io::ErrorKind::StorageFull, "no space is left"));
-    }
-    Ok(())
 }
 
 /// RFC 3339 with milliseconds, UTC.

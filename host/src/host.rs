@@ -7,6 +7,7 @@
 //! or its deadline and its outcome is recorded.
 
 mod answer;
+mod audits;
 mod budgets;
 mod builder;
 mod effect;
@@ -27,7 +28,6 @@ pub use builder::{CONFIRM_PARAMETER, HostBuilder};
 pub use listing::Listing;
 
 use crate::Owner;
-use crate::audit::Audit;
 use crate::gate::{Call, Gate, Plan, Readiness, Token};
 use crate::permit::{self, Clearing, Rules, Standing};
 use crate::plugin::Plugin;
@@ -36,6 +36,7 @@ use crate::policy::Level;
 use crate::schema::Schema;
 use crate::tool::{Backend, Declaration, Power, Progress};
 use answer::Answers;
+use audits::Audits;
 use budgets::Budgets;
 use fits::Unfit;
 use hidden::Hidden;
@@ -118,7 +119,7 @@ pub struct Host {
 /// What the tasks of a host share.
 struct Inner {
     gate: Gate,
-    audit: Option<Audit>,
+    audits: Audits,
     confirm_parameter: String,
     model_version: String,
     tools: HashMap<String, Arc<Tool>>,
@@ -132,6 +133,8 @@ struct Tool {
     backend: Arc<dyn Backend>,
     declaration: Declaration,
     rules: Rules,
+    /// What the operator raised it to. What holds it until its plug-in is locked is in `rules` only.
+    raised: Option<Level>,
     /// The most that a call can need.
     level: Level,
     /// Where no call of the tool needs a confirmation: the gate's word for it.
@@ -159,6 +162,11 @@ impl Tool {
         Power::of(self.rules.declared, level)
     }
 
+    /// Whether it needs a confirmation only because its plug-in is not locked.
+    fn is_held_for_its_lock(&self) -> bool {
+        self.rules.operator.is_some() && self.rules.operator != self.raised
+    }
+
     fn deadline(&self) -> Duration {
         self.backend.deadline(&self.declaration.name)
     }
@@ -168,7 +176,12 @@ impl Tool {
     async fn judge(&self, answers: &Answers<'_>, call: &Call) -> Result<Raised, Answer> {
         let said = self.ruled.ask(&call.owner, &call.tool, &call.arguments).await;
         match self.ruled.verdict(&said) {
-            ruled::Verdict::Raised(raised) => Ok(raised),
+            ruled::Verdict::Raised(raised) => {
+                for what in &raised.reasons {
+                    tracing::info!(tool = call.tool, owner = call.owner, "raised: {what}");
+                }
+                Ok(raised)
+            }
             ruled::Verdict::Denied(what) => {
                 tracing::info!(tool = call.tool, owner = call.owner, "denied: {what}");
                 Err(answers.denied(&what, None).await)
@@ -253,7 +266,7 @@ impl Host {
                 match (request.token, found) {
                     (Some(token), found) => {
                         trail.carries(&inner.gate, &token).await;
-                        self.confirmed(&answers, &trail, found, call, token, progress).await
+                        self.confirmed(&answers, &mut trail, found, call, token, progress).await
                     }
                     (None, Some((Ok(hidden), tool))) => {
                         self.unconfirmed(&answers, &mut trail, &tool, &hidden, call, progress).await
@@ -270,7 +283,7 @@ impl Host {
     async fn confirmed(
         &self,
         answers: &Answers<'_>,
-        trail: &Trail,
+        trail: &mut Trail,
         found: Option<(Result<Hidden, Unfit>, Arc<Tool>)>,
         call: Call,
         token: Token,
@@ -290,8 +303,9 @@ impl Host {
         if let Err(unfit) = tool.fits(&call.owner, &call.arguments).await {
             return answers.refuse(unfit.reason, &unfit.what).await;
         }
-        if let Err(denied) = tool.judge(answers, &call).await {
-            return denied;
+        match tool.judge(answers, &call).await {
+            Ok(raised) => trail.follows(&raised.reasons),
+            Err(denied) => return denied,
         }
         let bill = match tool.budgets.bill(&call.owner, &call.arguments) {
             Ok(bill) => bill,
@@ -321,6 +335,7 @@ impl Host {
             Ok(raised) => raised,
             Err(denied) => return denied,
         };
+        trail.follows(&raised.reasons);
         let bill = match tool.budgets.bill(&call.owner, &call.arguments) {
             Ok(bill) => bill,
             Err(broke) => return broke.reply(answers).await,
@@ -375,15 +390,17 @@ impl Host {
         }
     }
 
-    /// Waits until every run that has started is over and recorded, and the audit is on the disk. A closure that never returns is waited for, too:
-    /// where there are such, use [`drain_for`](Self::drain_for).
+    /// From now on this host serves: what is in force is in its audit, and on the disk, when this returns. Call it before the
+    /// first call where it takes another's place; else that call says it. Once is enough.
+    pub async fn exchanged_in(&self) {
+        self.inner.audits.exchanged().await;
+    }
+
+    /// Waits until every run that has started is over and recorded, and the audit is on the disk, and those of the hosts whose
+    /// place it took. A closure that never returns is waited for, too: where there are such, use [`drain_for`](Self::drain_for).
     pub async fn drain(&self) {
         self.inner.runs.wait().await;
-        if let Some(audit) = &self.inner.audit
-            && let Err(error) = audit.flush().await
-        {
-            tracing::error!("{error}");
-        }
+        self.inner.audits.flush().await;
     }
 
     /// The same, for so long at most; whether every run is over.

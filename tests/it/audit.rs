@@ -3,6 +3,8 @@
 
 mod config;
 mod processes;
+mod served;
+mod shared;
 
 use counterfoil_tests::program::Folder;
 use serde_json::{Value, json};
@@ -73,7 +75,10 @@ fn what_the_program_did_is_recorded_verified_and_shown() {
     assert!(written.iter().all(|row| row["approval_id"] == id));
     assert_eq!(folder.run(&["audit", "show", "--approval", id]).out.lines().count(), 5);
     assert_eq!(folder.run(&["audit", "show", "--last", "2"]).out.lines().count(), 2);
-    assert_eq!(folder.run(&["audit", "show", "--since", "1h"]).out.lines().count(), 22);
+    assert_eq!(folder.run(&["audit", "show", "--since", "1h"]).out.lines().count(), 7);
+    assert_eq!(folder.run(&["audit", "show", "--since", "1h", "--all"]).out.lines().count(), 22);
+    assert_eq!(folder.run(&["audit", "show", "--since", "1h", "--json"]).out.lines().count(), 22);
+    folder.run(&["audit", "show", "--event", "opened"]).gave(0, &["opened", "counterfoil.toml"]);
     folder.run(&["audit", "show", "--until", "2000-01-01"]).gave(0, &["no such row"]);
     folder.run(&["audit", "show", "--since", "soon"]).gave(2, &["no time"]);
 

@@ -27,6 +27,25 @@ pub(crate) struct Subject {
     /// no schema says what in them is secret.
     pub(crate) arguments: Option<String>,
     pub(crate) approval_id: Option<String>,
+    /// What that confirmation proves; before its token is spent, what it has to prove.
+    pub(crate) assurance: Option<Assurance>,
+    /// What the operator's rules and budgets say of the call, in the operator's words.
+    pub(crate) policy: Vec<String>,
+}
+
+/// So many words of the operator's on one call are in a row, and each no longer than this in bytes.
+const MOST_POLICY: usize = 16;
+const LONGEST_POLICY: usize = 512;
+
+impl Subject {
+    /// Rules or budgets said this of the call.
+    pub(crate) fn follows(&mut self, policy: &[String]) {
+        let room = MOST_POLICY.saturating_sub(self.policy.len());
+        self.policy.extend(policy.iter().take(room).map(|what| {
+            let start = what.get(..what.floor_char_boundary(LONGEST_POLICY)).unwrap_or_default();
+            if start.len() == what.len() { what.clone() } else { format!("{start}… ({} bytes)", what.len()) }
+        }));
+    }
 }
 
 /// How a started run ended.
@@ -40,20 +59,13 @@ pub(crate) enum Ending {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event<'a> {
     /// A confirmation was issued.
-    ChallengeIssued { assurance: Assurance, took: Duration },
+    ChallengeIssued { took: Duration },
     /// Nothing ran on the strength of this call. `started`: a run had been begun for it.
     Refused { reason: Reason, detail: Option<Detail>, started: Option<u64>, took: Duration },
     /// A run is about to begin: with a token, before that is spent.
-    Started { operation_id: Option<&'a str>, assurance: Option<Assurance> },
+    Started { operation_id: Option<&'a str> },
     /// It is over. `kept`: whether its outcome could be stored, where one has to be.
-    Ended {
-        started: u64,
-        operation_id: &'a str,
-        ending: Ending,
-        assurance: Option<Assurance>,
-        kept: Option<bool>,
-        took: Duration,
-    },
+    Ended { started: u64, operation_id: &'a str, ending: Ending, kept: Option<bool>, took: Duration },
     /// Its caller went away: nothing was spent for it. `stopped`: whether it was stopped with that, or may be running still.
     Cancelled { started: u64, operation_id: Option<&'a str>, effect: Effect, stopped: bool, took: Duration },
     /// A stored outcome was delivered again.
@@ -63,9 +75,9 @@ pub(crate) enum Event<'a> {
     /// The operator is about to settle a lost run.
     Settling { happened: bool, by: &'a str },
     /// It is settled.
-    Resolved { started: u64, happened: bool, by: &'a str },
+    Resolved { started: u64, happened: bool, by: &'a str, took: Duration },
     /// It could not be settled, and nothing was changed.
-    NotResolved { started: u64, by: &'a str },
+    NotResolved { started: u64, by: &'a str, took: Duration },
     /// The command that keeps checkpoints fails, or works again.
     CheckpointCommand { works: bool },
 }
@@ -83,12 +95,7 @@ impl Event<'_> {
     pub(super) fn row<'a>(&'a self, subject: Option<&'a Subject>) -> Row<'a> {
         let row = subject.map(Row::about).unwrap_or_default();
         match *self {
-            Self::ChallengeIssued { assurance, took } => Row {
-                event: "challenge_issued",
-                assurance: Some(words::assurance(assurance)),
-                duration_ms: Some(millis(took)),
-                ..row
-            },
+            Self::ChallengeIssued { took } => Row { event: "challenge_issued", duration_ms: Some(millis(took)), ..row },
             Self::Refused { reason, detail, started, took } => Row {
                 event: "refused",
                 reason: Some(words::reason(reason)),
@@ -97,10 +104,8 @@ impl Event<'_> {
                 duration_ms: Some(millis(took)),
                 ..row
             },
-            Self::Started { operation_id, assurance } => {
-                Row { event: "started", operation_id, assurance: assurance.map(words::assurance), ..row }
-            }
-            Self::Ended { started, operation_id, ending, assurance, kept, took } => {
+            Self::Started { operation_id } => Row { event: "started", operation_id, ..row },
+            Self::Ended { started, operation_id, ending, kept, took } => {
                 let (outcome, effect) = match ending {
                     Ending::Ok => ("ok", None),
                     Ending::Failed(failure, effect) => (words::failure(failure), Some(words::effect(effect))),
@@ -111,7 +116,6 @@ impl Event<'_> {
                     started: Some(started),
                     outcome: Some(outcome),
                     effect,
-                    assurance: assurance.map(words::assurance),
                     kept,
                     duration_ms: Some(millis(took)),
                     ..row
@@ -145,16 +149,21 @@ impl Event<'_> {
             Self::Settling { happened, by } => {
                 Row { event: "settling", settled: Some(words::settled(happened)), by: Some(bounded(by)), ..row }
             }
-            Self::Resolved { started, happened, by } => Row {
+            Self::Resolved { started, happened, by, took } => Row {
                 event: "resolved",
                 started: Some(started),
                 settled: Some(words::settled(happened)),
                 by: Some(bounded(by)),
+                duration_ms: Some(millis(took)),
                 ..row
             },
-            Self::NotResolved { started, by } => {
-                Row { event: "not_resolved", started: Some(started), by: Some(bounded(by)), ..row }
-            }
+            Self::NotResolved { started, by, took } => Row {
+                event: "not_resolved",
+                started: Some(started),
+                by: Some(bounded(by)),
+                duration_ms: Some(millis(took)),
+                ..row
+            },
             Self::CheckpointCommand { works } => {
                 Row { event: if works { "checkpoint_restored" } else { "checkpoint_failed" }, ..row }
             }
@@ -192,6 +201,8 @@ pub(super) struct Row<'a> {
     pub(super) operation_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) assurance: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(super) policy: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) started: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -225,6 +236,8 @@ pub(super) struct Row<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) process: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) config: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) previous: Option<&'a Previous>,
     /// `in_force`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,6 +254,8 @@ pub(super) struct Row<'a> {
     pub(super) parts: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) overrides: Option<&'a [super::in_force::Override]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) unlocked: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rules: Option<&'a [String]>,
     /// How many rows were left out since the last one.
@@ -260,24 +275,33 @@ impl<'a> Row<'a> {
             revision: subject.revision.as_deref(),
             arguments: subject.arguments.as_deref(),
             approval_id: subject.approval_id.as_deref(),
+            assurance: subject.assurance.map(words::assurance),
+            policy: &subject.policy,
             ..Self::default()
         }
     }
 }
 
 /// Every field that a row can have, in the order of a line, and what it says: `docs/audit.md` is held to these.
-pub const FIELDS: [(&str, &str); 37] = [
+pub const FIELDS: [(&str, &str); 40] = [
     ("seq", "number of the row: 1 for the first of a process, one more for each; it goes on over a rotation"),
     ("time", "when it was written: RFC 3339 with milliseconds, UTC"),
     ("event", "what happened: the table above"),
     ("owner", "who called"),
     ("tool", "the name that was called; one that is longer than any tool's is cut, and says so"),
     ("level", "at which it ran; before that is decided, the most that it can need; not there for an unknown tool"),
-    ("revision", "digest of what would run and under which rules; in `in_force` of all tools together"),
+    (
+        "revision",
+        "digest of what would run and under which rules, of a tool that is gone as it was confirmed; in `in_force` of all tools",
+    ),
     ("arguments", "SHA-256 of the canonical arguments, of the masked ones where the schema marks secrets"),
     ("approval_id", "the confirmation"),
     ("operation_id", "the run"),
-    ("assurance", "what the confirmation proves"),
+    ("assurance", "what the confirmation proves; where its token was not spent, what it has to prove"),
+    (
+        "policy",
+        "what the operator's rules and budgets said of the call: each that raised or denied it, with its reason",
+    ),
     ("started", "`seq` of the row with which this run, or this settling, began"),
     ("reason", "why it was refused: a reason of the wire"),
     ("detail", "what more is known of it: a detail of the wire"),
@@ -288,11 +312,15 @@ pub const FIELDS: [(&str, &str); 37] = [
     ("kept", "whether the outcome of a confirmed run could be stored"),
     ("settled", "`happened` or `did_not`: what the operator said of a lost run"),
     ("by", "who settled it"),
-    ("duration_ms", "milliseconds: of a run from its `started`, of anything else from when the call came"),
+    (
+        "duration_ms",
+        "milliseconds: of a run from its `started`, of a settlement from its `settling`, of anything else from when the call came",
+    ),
     ("format", "`counterfoil-audit 1`"),
     ("file", "the name of this file"),
     ("program", "version of the program or library that wrote it"),
     ("process", "number of the process that wrote it"),
+    ("config", "the configuration of that process, by its path"),
     ("previous", "after a rotation: `file`, last `seq` and `head` of the file before"),
     ("cause", "`start`, `reload` or `rotation`"),
     ("since", "since when it is in force"),
@@ -301,6 +329,10 @@ pub const FIELDS: [(&str, &str); 37] = [
     ("part", "which of `parts` rows this is, where one line would be too long"),
     ("parts", "how many rows it takes"),
     ("overrides", "what the operator raised: `tool`, `declared` and `level`"),
+    (
+        "unlocked",
+        "tools that need a confirmation because their plug-in is not locked, whatever the operator says of them",
+    ),
     ("rules", "the operator's rules, as written; a long one is cut, with its digest"),
     ("left_out", "how many refusals and replays were not written since the row before, because too many came at once"),
     ("left_out_why", "the same by why: each reason of the wire, and `replayed`, with how many"),

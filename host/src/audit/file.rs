@@ -94,14 +94,15 @@ impl Current {
         let _ = fs::remove_file(&self.path);
     }
 
-    /// The first row: which file this is, and which one it goes on from.
-    pub(super) fn opening<'a>(name: &'a str, previous: Option<&'a Previous>) -> Row<'a> {
+    /// The first row: which file this is, which one it goes on from, and which configuration its process has.
+    pub(super) fn opening<'a>(name: &'a str, previous: Option<&'a Previous>, config: Option<&'a str>) -> Row<'a> {
         Row {
             event: "opened",
             format: Some(FORMAT),
             file: Some(name),
             program: Some(env!("CARGO_PKG_VERSION")),
             process: Some(std::process::id()),
+            config,
             previous,
             ..Row::default()
         }

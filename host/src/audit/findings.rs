@@ -9,7 +9,7 @@ const MOST: usize = 1_000;
 pub enum Fault {
     /// The file cannot be read.
     Unreadable(String),
-    /// Others may write it, and may have.
+    /// Others may write it, file or folder, and may have.
     OpenToOthers,
     /// A line is no row.
     BadRow(&'static str),
@@ -77,6 +77,8 @@ pub enum Remark {
     PreviousElsewhere(String),
     /// Not a file of the audit: it was not looked at.
     Stranger,
+    /// Others may read the file.
+    Readable,
 }
 
 /// One finding and where it is.

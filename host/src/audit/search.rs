@@ -23,27 +23,42 @@ pub struct Filter {
     pub level: Option<Level>,
     /// Of one of these events.
     pub events: Vec<String>,
+    /// Not what a file says of itself: that it was opened and closed, and what was in force at its start.
+    pub calls_only: bool,
     /// At this time or later.
     pub since: Option<SystemTime>,
     /// Before this time.
     pub until: Option<SystemTime>,
     /// Of this confirmation.
     pub approval_id: Option<String>,
+    /// Of processes that had this configuration.
+    pub config: Option<String>,
     /// So many, the latest.
     pub last: usize,
 }
 
 impl Filter {
-    fn takes(&self, row: &Row, time: SystemTime) -> bool {
+    fn takes(&self, row: &Row, time: SystemTime, config: Option<&str>) -> bool {
         let is = |wanted: &Option<String>, field: &str| wanted.as_deref().is_none_or(|w| row.text(field) == Some(w));
         let level = |name: &str| Level::ALL.into_iter().find(|level| level.name() == name);
-        is(&self.owner, "owner")
+        self.config.as_deref().is_none_or(|wanted| config == Some(wanted))
+            && is(&self.owner, "owner")
             && is(&self.tool, "tool")
             && is(&self.approval_id, "approval_id")
             && (self.events.is_empty() || self.events.contains(&row.event))
+            && !(self.calls_only && of_its_file(row))
             && self.since.is_none_or(|since| time >= since)
             && self.until.is_none_or(|until| time < until)
             && self.level.is_none_or(|least| row.text("level").and_then(level).is_some_and(|level| level >= least))
+    }
+}
+
+/// Whether a row says something of its file alone. What is in force since a reload is a change, and no such row.
+fn of_its_file(row: &Row) -> bool {
+    match row.event.as_str() {
+        "opened" | "closed" => true,
+        "in_force" => row.text("cause") != Some("reload"),
+        _ => false,
     }
 }
 
@@ -52,6 +67,8 @@ impl Filter {
 pub struct Hit {
     /// The file's name.
     pub file: String,
+    /// The configuration of the process that wrote it, where its file says so.
+    pub config: Option<String>,
     /// The line.
     pub line: u64,
     /// What is written there, as it is.
@@ -82,6 +99,7 @@ pub fn search(dir: &Path, filter: &Filter, mut each: impl FnMut(Hit) -> io::Resu
         |e: io::Error| Error::new(ErrorKind::Io, format!("{} cannot be read: {e}", dir.display())).with_source(e);
     let (names, _) = lines::names(&dir).map_err(failed)?;
     let mut found = Found::default();
+    let mut configs: Vec<Option<String>> = vec![None; names.len()];
     let mut latest: BinaryHeap<Reverse<Place>> = BinaryHeap::new();
     for (at, name) in names.iter().enumerate() {
         let Ok(mut lines) = Lines::open(&dir.join(name)) else {
@@ -99,7 +117,11 @@ pub fn search(dir: &Path, filter: &Filter, mut each: impl FnMut(Hit) -> io::Resu
                 found.unreadable += 1;
                 continue;
             };
-            if filter.takes(&row, time) {
+            if let (1, Some(config)) = (line.number, configs.get_mut(at)) {
+                *config = row.text("config").map(str::to_owned);
+            }
+            let config = configs.get(at).and_then(Option::as_deref);
+            if filter.takes(&row, time, config) {
                 latest.push(Reverse((time, at, line.number, line.offset, length)));
                 if latest.len() > filter.last {
                     latest.pop();
@@ -115,7 +137,10 @@ pub fn search(dir: &Path, filter: &Filter, mut each: impl FnMut(Hit) -> io::Resu
         // It is read a second time, and may be another by now.
         let bytes = again(&dir.join(name), offset, length).map_err(failed)?;
         match (line::read(&bytes), String::from_utf8(bytes)) {
-            (Ok(row), Ok(text)) => each(Hit { file: name.clone(), line, text, row }).map_err(failed)?,
+            (Ok(row), Ok(text)) => {
+                let config = configs.get(at).cloned().flatten();
+                each(Hit { file: name.clone(), config, line, text, row }).map_err(failed)?;
+            }
             _ => found.unreadable += 1,
         }
     }

@@ -5,6 +5,7 @@ use super::Audit;
 use super::event::{Event, Subject};
 use crate::gate::{Gate, GateError, Item};
 use crate::{Error, Level};
+use std::time::Instant;
 
 /// Why a run was not settled.
 #[derive(Debug, thiserror::Error)]
@@ -47,16 +48,20 @@ pub async fn resolve(
         revision: Some(item.revision.clone()),
         arguments: Some(crate::digest::sha256(item.arguments.as_bytes())),
         approval_id: Some(item.approval_id.clone()),
+        assurance: Some(item.assurance()),
+        policy: Vec::new(),
     };
+    let asked_at = Instant::now();
     let asked = audit.durable(Some(&subject), Event::Settling { happened, by }).await;
-    let started = asked.map_err(|e| SettleError::Audit(e.into()))?;
+    let started = asked.map_err(|(e, _)| SettleError::Audit(e.into()))?;
     let done = gate.resolve(approval_id, by, happened).await;
+    let took = asked_at.elapsed();
     let event = match &done {
-        Ok(()) => Event::Resolved { started, happened, by },
-        Err(_) => Event::NotResolved { started, by },
+        Ok(()) => Event::Resolved { started, happened, by, took },
+        Err(_) => Event::NotResolved { started, by, took },
     };
-    if let Err(error) = audit.durable(Some(&subject), event).await {
-        tracing::error!("{error}");
+    if audit.durable(Some(&subject), event).await.is_err() {
+        tracing::error!(approval_id, "how its settlement came out is not in the audit");
     }
     done?;
     Ok(gate.show(approval_id).await?)

@@ -1,7 +1,7 @@
 //! Brings rows to the disk, many at once, and gives the heads away. Nothing here waits on an async worker.
 
 use super::event::Event;
-use super::file::Stop;
+use super::file::{Current, Stop};
 use super::{Audit, Head, Inner, State, Unwritten, command};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::AcqRel;
@@ -41,14 +41,18 @@ impl Audit {
         if self.inner.soon.swap(true, AcqRel) {
             return;
         }
-        let inner = Arc::downgrade(&self.inner);
+        let weak = Arc::downgrade(&self.inner);
         runtime.spawn(async move {
-            tokio::time::sleep(SOON).await;
-            let Some(inner) = inner.upgrade() else { return };
-            inner.soon.store(false, Release);
-            let latest = inner.state().last();
-            if let Err(error) = (Self { inner }).sync_to(latest).await {
-                tracing::error!("{error}");
+            loop {
+                tokio::time::sleep(SOON).await;
+                let Some(inner) = weak.upgrade() else { return };
+                // Whoever is at it may be about to end the audit, and must not wait for this to let go of it.
+                if inner.turn.try_lock().is_ok() {
+                    inner.soon.store(false, Release);
+                    // What fails is in the log by then.
+                    (Self { inner }).settled().await;
+                    return;
+                }
             }
         });
     }
@@ -88,9 +92,23 @@ impl Audit {
 impl Inner {
     /// Brings every row to the disk and writes the heads down. Blocks; one at a time.
     pub(super) fn sync(&self) -> Result<(), Unwritten> {
+        let uncovered = self.state().uncovered.is_some();
+        let synced = self.synced();
+        self.heard(synced)?;
+        let mut state = self.state();
+        let synced = state.synced;
+        let over = state.failing.is_over(synced, uncovered);
+        drop(state);
+        if over {
+            tracing::warn!("the audit can be written again");
+        }
+        Ok(())
+    }
+
+    fn synced(&self) -> Result<(), Unwritten> {
         let (mut all, last) = {
             let state = self.state();
-            (state.closing.clone(), state.current.as_ref().map(super::Current::written))
+            (state.closing.clone(), state.current.as_ref().map(Current::written))
         };
         all.extend(last);
         for written in all {
@@ -141,8 +159,9 @@ impl Inner {
         if let Err(what) = told {
             tracing::error!("the head of the audit could not be given to the command: {what}");
         }
-        if changed && let Err(error) = self.append(None, Event::CheckpointCommand { works }) {
-            tracing::error!("{error}");
+        if changed {
+            // What fails is in the log by then.
+            let _ = self.append(None, Event::CheckpointCommand { works });
         }
     }
 }
@@ -158,17 +177,19 @@ impl Drop for Inner {
     /// What nobody flushed. It blocks for as long as the disk takes.
     fn drop(&mut self) {
         let left_out = self.tell_left_out();
+        // What fails is in the log by then.
+        let _ = self.heard(left_out);
         let closed = {
             let mut state = self.state();
             if state.broken.is_none() { state.close(&self.options) } else { Ok(()) }
         };
+        let _ = self.heard(closed);
         let unsynced = {
             let state = self.state();
             state.broken.is_none() && (state.last() > state.synced || !state.closing.is_empty())
         };
-        let synced = if unsynced { self.sync() } else { Ok(()) };
-        if let Err(error) = left_out.and(closed).and(synced) {
-            tracing::error!("{error}");
+        if unsynced {
+            let _ = self.sync();
         }
     }
 }

@@ -5,7 +5,7 @@ mod damage;
 mod standing;
 
 use super::event::{Ending, Event, Subject};
-use super::in_force::{InForce, Override};
+use super::in_force::{Cause, InForce, Override};
 use super::*;
 use crate::Level;
 use crate::gate::{Assurance, Detail, Failure, OutcomeStatus, Reason, TestClock};
@@ -13,6 +13,7 @@ use crate::tool::Effect;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 
 const TOOK: Duration = Duration::from_micros(12_345);
 
@@ -81,29 +82,23 @@ fn subject() -> Subject {
         revision: Some("r".repeat(64)),
         arguments: Some("a".repeat(64)),
         approval_id: Some("apr_abcdefghijklmnopqrstuvwx".into()),
+        assurance: Some(Assurance::TokenOnly),
+        policy: vec!["rule 1 of the operator makes this call approval_required: money".into()],
     }
 }
 
 /// One of each event.
 fn every_event() -> Vec<Event<'static>> {
-    let (operation_id, assurance) = ("op_abcdefghijklmnopqrstuvwx", Assurance::TokenOnly);
+    let operation_id = "op_abcdefghijklmnopqrstuvwx";
     vec![
-        Event::ChallengeIssued { assurance, took: TOOK },
+        Event::ChallengeIssued { took: TOOK },
         Event::Refused { reason: Reason::UnknownOrUsed, detail: Some(Detail::AlreadyRan), started: None, took: TOOK },
-        Event::Started { operation_id: Some(operation_id), assurance: Some(assurance) },
-        Event::Ended {
-            started: 3,
-            operation_id,
-            ending: Ending::Ok,
-            assurance: Some(assurance),
-            kept: Some(true),
-            took: TOOK,
-        },
+        Event::Started { operation_id: Some(operation_id) },
+        Event::Ended { started: 3, operation_id, ending: Ending::Ok, kept: Some(true), took: TOOK },
         Event::Ended {
             started: 3,
             operation_id,
             ending: Ending::Failed(Failure::Deadline, Effect::Unknown),
-            assurance: None,
             kept: None,
             took: TOOK,
         },
@@ -117,8 +112,8 @@ fn every_event() -> Vec<Event<'static>> {
         Event::Replayed { operation_id, status: OutcomeStatus::Failed, started: None, took: TOOK },
         Event::SettlementReplaced { started: 3, operation_id, happened: false, by: "os:alice" },
         Event::Settling { happened: true, by: "os:alice" },
-        Event::Resolved { started: 9, happened: true, by: "os:alice" },
-        Event::NotResolved { started: 9, by: "os:alice" },
+        Event::Resolved { started: 9, happened: true, by: "os:alice", took: TOOK },
+        Event::NotResolved { started: 9, by: "os:alice", took: TOOK },
         Event::CheckpointCommand { works: false },
     ]
 }
@@ -126,17 +121,19 @@ fn every_event() -> Vec<Event<'static>> {
 fn rules() -> InForce {
     let raised = Override { tool: "write_file".into(), declared: "caution", level: "approval_required" };
     InForce {
+        cause: Cause::Start,
         model: "1".into(),
         tools: 3,
         revision: "f".repeat(64),
         overrides: vec![raised],
+        unlocked: vec!["other_file".into()],
         rules: vec!["a rule".into()],
     }
 }
 
 /// Writes one of everything and waits for it.
 async fn everything(audit: &Audit) {
-    audit.in_force(rules());
+    audit.in_force(&rules());
     for event in every_event() {
         audit.note(Some(&subject()), event).unwrap();
     }
@@ -176,7 +173,7 @@ async fn every_event_makes_a_row_that_verifies_and_every_field_is_explained() {
 async fn a_process_that_tells_nothing_leaves_no_file() {
     let desk = Desk::new();
     let audit = desk.open();
-    audit.in_force(rules());
+    audit.in_force(&rules());
     audit.flush().await.unwrap();
     drop(audit);
     assert!(!desk.audit_dir().exists());
@@ -187,14 +184,12 @@ async fn a_process_that_tells_nothing_leaves_no_file() {
 async fn a_full_file_is_ended_and_the_next_goes_on_from_it() {
     let desk = Desk::new();
     let audit = Audit::open(AuditOptions { max_file: LEAST_FILE, ..desk.options() }).unwrap();
-    audit.in_force(rules());
-    let started =
-        audit.durable(Some(&subject()), Event::Started { operation_id: None, assurance: None }).await.unwrap();
+    audit.in_force(&rules());
+    let started = audit.durable(Some(&subject()), Event::Started { operation_id: None }).await.unwrap();
     while desk.files().len() < 3 {
-        audit.note(Some(&subject()), Event::ChallengeIssued { assurance: Assurance::TokenOnly, took: TOOK }).unwrap();
+        audit.note(Some(&subject()), Event::ChallengeIssued { took: TOOK }).unwrap();
     }
-    let ended =
-        Event::Ended { started, operation_id: "op", ending: Ending::Ok, assurance: None, kept: None, took: TOOK };
+    let ended = Event::Ended { started, operation_id: "op", ending: Ending::Ok, kept: None, took: TOOK };
     audit.note(Some(&subject()), ended).unwrap();
     audit.flush().await.unwrap();
     let findings = desk.is_whole();
@@ -219,10 +214,10 @@ async fn rules_that_fill_more_than_a_row_take_several() {
     let desk = Desk::new();
     let audit = desk.open();
     let rules = InForce { rules: vec!["\u{1}".repeat(4_000); 20], ..rules() };
-    audit.in_force(rules);
+    audit.in_force(&rules);
     audit.note(None, Event::CheckpointCommand { works: true }).unwrap();
-    let long = InForce { rules: vec!["é".repeat(100_000)], ..self::rules() };
-    audit.in_force(long);
+    let long = InForce { cause: Cause::Reload, rules: vec!["é".repeat(100_000)], ..self::rules() };
+    audit.in_force(&long);
     audit.flush().await.unwrap();
     desk.is_whole();
     let rows = desk.rows();
@@ -243,7 +238,7 @@ async fn whoever_knocks_without_end_fills_no_disk_and_the_rows_say_how_often() {
     for _ in 0..10_000 {
         audit.note(Some(&long), knock).unwrap();
     }
-    let run = Event::Started { operation_id: None, assurance: None };
+    let run = Event::Started { operation_id: None };
     audit.note(Some(&subject()), run).unwrap();
     audit.flush().await.unwrap();
     desk.is_whole();
@@ -265,7 +260,7 @@ async fn many_at_once_make_one_chain() {
         .map(|_| {
             let audit = audit.clone();
             tokio::spawn(async move {
-                audit.durable(Some(&subject()), Event::Started { operation_id: None, assurance: None }).await.unwrap()
+                audit.durable(Some(&subject()), Event::Started { operation_id: None }).await.unwrap()
             })
         })
         .collect();
@@ -285,7 +280,7 @@ async fn rows_are_found_by_what_they_say() {
     everything(&audit).await;
     desk.clock.advance(60_000);
     let other = Subject { owner: "name:ci".into(), level: Some(Level::Caution), approval_id: None, ..subject() };
-    audit.note(Some(&other), Event::Started { operation_id: Some("op"), assurance: None }).unwrap();
+    audit.note(Some(&other), Event::Started { operation_id: Some("op") }).unwrap();
     let count = |filter: Filter| {
         let mut rows = Vec::new();
         let found = search(&desk.audit_dir(), &filter, |hit| {
@@ -308,5 +303,23 @@ async fn rows_are_found_by_what_they_say() {
     assert_eq!(count(Filter { approval_id: subject().approval_id, ..all.clone() }), events);
     let minute = humantime::parse_rfc3339("2026-01-01T00:01:00Z").unwrap();
     assert_eq!(count(Filter { since: Some(minute), ..all.clone() }), 1);
-    assert_eq!(count(Filter { until: Some(minute), ..all }), events + 2);
+    assert_eq!(count(Filter { until: Some(minute), ..all.clone() }), events + 2);
+    // Of another configuration that writes to the same folder, in files of its own.
+    audit.flush().await.unwrap();
+    let config = Some(PathBuf::from("/elsewhere/counterfoil.toml"));
+    let elsewhere = Audit::open(AuditOptions { config, ..desk.options() }).unwrap();
+    elsewhere.in_force(&rules());
+    elsewhere.note(Some(&other), Event::Started { operation_id: Some("op") }).unwrap();
+    let reload = InForce { cause: Cause::Reload, ..rules() };
+    elsewhere.in_force(&reload);
+    let its = Filter { config: Some("/elsewhere/counterfoil.toml".into()), ..all.clone() };
+    assert_eq!(count(its.clone()), 4);
+    assert_eq!(count(Filter { calls_only: true, ..its }), 2, "a call, and a reload");
+    assert_eq!(count(Filter { calls_only: true, ..all.clone() }), events + 3);
+    search(&desk.audit_dir(), &all, |hit| {
+        let from = hit.row.text("config").map(str::to_owned);
+        assert!(from.is_none() || from == hit.config, "{hit:?}");
+        Ok(())
+    })
+    .unwrap();
 }

@@ -32,6 +32,11 @@ pub fn verify(dir: &Path, places: &[PathBuf]) -> Result<Findings, Error> {
     }
     let (names, others) = lines::names(&whole).map_err(|e| failed(dir, e))?;
     let mut findings = Findings::default();
+    for folder in std::iter::once(&whole).chain(places).chain(&folders) {
+        if fs::metadata(folder).is_ok_and(|found| found.mode() & 0o022 != 0) {
+            findings.fault(&folder.display().to_string(), None, Fault::OpenToOthers);
+        }
+    }
     for name in &others {
         findings.remark(name, None, Remark::Stranger);
     }
@@ -251,6 +256,8 @@ fn open(findings: &mut Findings, name: &str, path: &Path) -> io::Result<Lines> {
     let found = fs::symlink_metadata(path)?;
     if found.is_file() && found.mode() & 0o022 != 0 {
         findings.fault(name, None, Fault::OpenToOthers);
+    } else if found.is_file() && found.mode() & 0o044 != 0 {
+        findings.remark(name, None, Remark::Readable);
     }
     Lines::open(path)
 }

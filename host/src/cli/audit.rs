@@ -9,7 +9,7 @@ use crate::audit::{Checked, Findings, verify};
 use crate::config::AuditConfig;
 use crate::text::escape;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Subcommand)]
 pub(super) enum Verb {
@@ -18,8 +18,14 @@ pub(super) enum Verb {
 Holds each file to its own chain, and to the checkpoints of its head, which are kept elsewhere: a changed, removed,
 exchanged or inserted row, a cut tail, a file that is gone or was put in another's place. Changes nothing.
 
+What is no sign of tampering is told, too, and changes no exit code.
+
 Exit codes: 0 everything is what was written, 1 something is not, 2 the configuration is wrong.")]
     Verify {
+        /// Look into this folder: one that the audit was written to before. Its checkpoints go by its path, so that a copy
+        /// has none
+        #[arg(long, value_name = "FOLDER")]
+        dir: Option<PathBuf>,
         /// Print JSON for programs
         #[arg(long)]
         json: bool,
@@ -31,11 +37,20 @@ Exit codes: 0 everything is what was written, 1 something is not, 2 the configur
 pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8> {
     log::start();
     let config = open::load(config)?;
-    let Some(audit) = config.audit else { return Err(Usage("this configuration has no audit".into()).into()) };
+    let file = std::path::absolute(config.places.file())?.display().to_string();
+    let Some(mut audit) = config.audit else { return Err(Usage("this configuration has no audit".into()).into()) };
     // Files can be large, and reading them takes no part in anything else.
-    tokio::task::spawn_blocking(move || match verb {
-        Verb::Verify { json } => check(&audit, json),
-        Verb::Show(args) => show::run(&args, &audit),
+    tokio::task::spawn_blocking(move || {
+        if let Verb::Verify { dir: Some(dir), .. } | Verb::Show(show::Args { dir: Some(dir), .. }) = &verb {
+            if !dir.is_dir() {
+                return Err(Usage(format!("{} is no folder: give one that an audit was written to", shown(dir))).into());
+            }
+            audit.dir.clone_from(dir);
+        }
+        match verb {
+            Verb::Verify { json, .. } => check(&audit, json),
+            Verb::Show(args) => show::run(&args, &audit, &file),
+        }
     })
     .await?
 }
@@ -47,7 +62,7 @@ fn check(audit: &AuditConfig, json_only: bool) -> anyhow::Result<u8> {
         print::json(&serde_json::to_string_pretty(&as_json(&findings))?)?;
         return Ok(code);
     }
-    let dir = escape(&audit.dir.display().to_string()).into_owned();
+    let dir = shown(&audit.dir);
     let (files, rows) = (findings.files.len(), findings.files.iter().map(|file| file.rows).sum::<u64>());
     for finding in &findings.remarks {
         line(&format!("{}: {}", place(&finding.file, finding.line), words::remark(&finding.what).text))?;
@@ -61,17 +76,33 @@ fn check(audit: &AuditConfig, json_only: bool) -> anyhow::Result<u8> {
     if findings.left_out > 0 {
         line(&format!("and {} findings more of the same kinds", findings.left_out))?;
     }
-    line(&match (files, findings.is_whole()) {
-        (0, true) => format!("{dir} has no file: no call that is not safe was ever recorded there"),
-        (_, true) => format!("{} {files} files with {rows} rows in {dir}", bold("whole:")),
+    let remarks = match findings.remarks.len() {
+        0 => String::new(),
+        1 => "; what is told above is no sign that somebody touched it".to_owned(),
+        several => format!("; the {several} things told above are no sign that somebody touched it"),
+    };
+    let (files, rows) = (number(files as u64, "file"), number(rows, "row"));
+    line(&match (findings.files.is_empty(), findings.is_whole()) {
+        (true, true) => format!("{dir} has no file, and no checkpoint knows of one: nothing was recorded there yet"),
+        (false, true) => {
+            format!("{} {files} with {rows} in {dir}, as far as the checkpoints reach{remarks}", bold("whole:"))
+        }
         (_, false) => format!(
-            "{} {} faults in {files} files with {rows} rows in {dir}: keep a copy of it and of the checkpoints before \
-             anything else",
+            "{} {} in {files} with {rows} in {dir}: keep a copy of it and of the checkpoints before anything else",
             bold("NOT WHOLE:"),
-            findings.faults.len()
+            number(findings.faults.len() as u64, "fault")
         ),
     })?;
     Ok(code)
+}
+
+fn shown(path: &Path) -> String {
+    escape(&path.display().to_string()).into_owned()
+}
+
+/// So many of something.
+fn number(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn place(file: &str, line: Option<u64>) -> String {

@@ -25,7 +25,7 @@ pub(super) enum Verb {
     },
     /// Load everything as `serve` would, and show what an agent could do
     #[command(
-        after_help = "Examples:\n  counterfoil config check\n  counterfoil config check --json | jq '.grants[] | select(.may == null)'"
+        after_help = "Examples:\n  counterfoil config check\n  counterfoil config check --json | jq '.grants[] | select(.may == null)'\n\nExit codes: 0 in order, 1 something cannot be used, or the audit not be written, 2 the configuration is wrong."
     )]
     Check {
         /// Print JSON for programs

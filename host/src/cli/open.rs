@@ -51,7 +51,7 @@ pub(super) fn store(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
 
 /// The audit of this process. It makes nothing before its first row.
 pub(super) fn audit(config: &Config) -> Result<Option<Audit>, Error> {
-    config.audit.as_ref().map(|audit| Audit::open(audit.options())).transpose()
+    config.audit.as_ref().map(|audit| Audit::open(audit.options(config.places.file()))).transpose()
 }
 
 /// The gate alone: for verbs that call no tool.
@@ -125,6 +125,15 @@ pub(super) struct Whole {
     audit: Option<(AuditConfig, Audit)>,
 }
 
+impl Whole {
+    /// Whether its audit can be written: what is wrong is in the log before any call meets it.
+    pub(super) fn look(&self) {
+        if let Some((_, audit)) = &self.audit {
+            audit.look();
+        }
+    }
+}
+
 /// The same, where `before` is what is in force now, if anything is. All parts are loaded at once; what is wrong with them
 /// is told in their order.
 pub(super) async fn whole(config: &Config, store: Arc<dyn Store>, before: Option<&Whole>) -> anyhow::Result<Whole> {
@@ -132,7 +141,7 @@ pub(super) async fn whole(config: &Config, store: Arc<dyn Store>, before: Option
     // As long as it is written to the same place, it is one audit.
     let same = before.and_then(|before| before.audit.clone()).filter(|(place, _)| Some(place) == config.audit.as_ref());
     let audit = match (same, &config.audit) {
-        (None, Some(place)) => Some((place.clone(), Audit::open(place.options())?)),
+        (None, Some(place)) => Some((place.clone(), Audit::open(place.options(config.places.file()))?)),
         (same, _) => same,
     };
     let gate = load_gate(config, store);

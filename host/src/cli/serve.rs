@@ -39,6 +39,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     let loading = async {
         let whole = open::whole(&config, Arc::clone(&store), None).await?;
         whole.host.keep_swept();
+        whole.look();
         locked::unlocked(&config).iter().for_each(|what| tracing::warn!("{what}"));
         let host = whole.host.clone();
         // Nobody else sets it.

@@ -42,9 +42,10 @@ pub struct AuditConfig {
 }
 
 impl AuditConfig {
-    /// The same for whoever writes it.
-    pub fn options(&self) -> AuditOptions {
+    /// The same for whoever writes it. `config`: the file that says so.
+    pub fn options(&self, config: &Path) -> AuditOptions {
         AuditOptions {
+            config: Some(std::path::absolute(config).unwrap_or_else(|_| config.to_owned())),
             dir: self.dir.clone(),
             checkpoints: self.checkpoints.clone(),
             command: self.command.clone(),
@@ -60,7 +61,12 @@ pub(super) fn audit(table: &AuditTable, folder: &Path, user: &Dirs, places: &mut
         places.note(format!("audit.{key}"), value.span());
         let path = under(folder, value.value());
         if value.value().is_empty() || !path.parent().is_some_and(Path::is_dir) {
-            let what = format!("{} cannot be made: its directory does not exist", shown(&path));
+            let parent = path.parent().filter(|_| !value.value().is_empty());
+            let remedy = match parent {
+                Some(parent) => format!("make it (`mkdir -p '{}'`), or mount what belongs there", shown(parent)),
+                None => "write a path".to_owned(),
+            };
+            let what = format!("{} cannot be made: its directory does not exist; {remedy}", shown(&path));
             return Err(places.error(&format!("audit.{key}"), &what));
         }
         Ok(Some(path))

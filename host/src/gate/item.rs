@@ -100,6 +100,21 @@ pub struct Item {
     pub shown: String,
 }
 
+impl Item {
+    /// What the confirmation proves; as long as not every approver that is needed has agreed, what it has to prove.
+    pub fn assurance(&self) -> Assurance {
+        let needed = usize::from(self.approvers.max(1));
+        match self.needs {
+            Assurance::TokenOnly => Assurance::TokenOnly,
+            needs if self.approvals.len() < needed => needs,
+            needs => {
+                let proofs = self.approvals.iter().take(needed).map(|approval| approval.proof);
+                proofs.min_by_key(|proof| *proof as u8).unwrap_or(needs)
+            }
+        }
+    }
+}
+
 /// An item as the component wrote it.
 pub(super) fn read(text: &str) -> Result<Item, GateError> {
     serde_json::from_str(text).map_err(|e| GateError::Fault(format!("an item is not what it has to be: {e}")))

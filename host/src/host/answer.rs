@@ -29,7 +29,7 @@ impl Answers<'_> {
     /// A refusal by the operator's policy. `again` is in how many milliseconds it makes sense to ask again.
     pub(super) async fn denied(&self, what: &str, again: Option<u64>) -> Answer {
         match self.gate.refuse(Reason::Denied, &cut(what)).await {
-            Ok(rejection) => self.rejected(Rejection { retry_after: again, ..rejection }).await,
+            Ok(rejection) => self.rejected(Rejection { retry_after: again, ..rejection }).await.because(what),
             Err(error) => self.broken(&error),
         }
     }

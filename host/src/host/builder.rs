@@ -1,10 +1,11 @@
 //! Puts a host together, or says why not: everything that could weaken the contract stops the start.
 
+use super::audits::{Audits, in_force as to_tell};
 use super::in_force::{Applied, Policy};
 use super::listing::{self, Listing};
 use super::{Host, Inner, Tool};
-use crate::audit::Audit;
-use crate::audit::in_force::{InForce, Override};
+use crate::audit::in_force::Cause;
+use crate::audit::{Audit, WeakAudit};
 use crate::gate::{self, Gate, GateError};
 use crate::names::Names;
 use crate::native::{Native, NativeTool};
@@ -38,6 +39,8 @@ pub struct HostBuilder {
     /// Those of the host that this one takes the place of.
     runs: Option<TaskTracker>,
     before: Vec<Plugin>,
+    /// Those of the hosts before.
+    earlier: Vec<WeakAudit>,
     audit: Option<Audit>,
 }
 
@@ -53,6 +56,7 @@ impl HostBuilder {
             confirm_parameter: CONFIRM_PARAMETER.to_owned(),
             runs: None,
             before: Vec::new(),
+            earlier: Vec::new(),
             audit: None,
         }
     }
@@ -113,11 +117,13 @@ impl HostBuilder {
     pub fn succeeds(mut self, before: &Host) -> Self {
         self.runs = Some(before.inner.runs.clone());
         self.before = before.inner.plugins.clone();
+        self.earlier = before.inner.audits.for_the_next();
         self
     }
 
     /// Writes an audit. Without one nothing is recorded of what is called. A host that takes another's place is given that
-    /// one's, and says in it what is in force from then on.
+    /// one's, and says in it what is in force from the moment that it is: when it is exchanged in
+    /// ([`Host::exchanged_in`]) or first called.
     #[must_use]
     pub fn audit(mut self, audit: Audit) -> Self {
         self.audit = Some(audit);
@@ -133,18 +139,8 @@ impl HostBuilder {
     /// that a plug-in may write, or that reaches a plug-in's file or compiled code. [`ErrorKind::Policy`]: a level that would
     /// lower, or for a tool that there is not, or a rule or a budget of that sort. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
-        let Self {
-            gate,
-            plugins,
-            mut backends,
-            natives,
-            levels,
-            policy: in_force,
-            confirm_parameter,
-            runs,
-            audit,
-            before,
-        } = self;
+        let Self { gate, plugins, mut backends, natives, levels, policy: in_force, confirm_parameter, .. } = self;
+        let (runs, audit, earlier, before) = (self.runs, self.audit, self.earlier, self.before);
         if !is_name(&confirm_parameter) {
             return Err(config(format!(
                 "confirm parameter \"{}\" is no name: {NAME_RULE}",
@@ -219,33 +215,13 @@ impl HostBuilder {
             )));
         }
         in_force.check_tools(&listings)?;
+        let cause = if runs.is_some() { Cause::Reload } else { Cause::Start };
+        let told = audit.map(|audit| (audit, to_tell(cause, &model_version, &tools, &in_force)));
+        let audits = Audits::new(told, earlier);
         let runs = runs.unwrap_or_default();
         runs.close();
-        if let Some(audit) = &audit {
-            audit.in_force(InForce { rules: in_force.written(), ..told(&model_version, &tools) });
-        }
-        let inner = Inner { gate, audit, confirm_parameter, model_version, tools, listings, plugins, runs };
+        let inner = Inner { gate, audits, confirm_parameter, model_version, tools, listings, plugins, runs };
         Ok(Host { inner: Arc::new(inner) })
-    }
-}
-
-/// What the audit is told at a start.
-fn told(model: &str, tools: &HashMap<String, Arc<Tool>>) -> InForce {
-    let tools: BTreeMap<&str, &Tool> = tools.iter().map(|(name, tool)| (name.as_str(), &**tool)).collect();
-    let mut revision = crate::digest::Digest::new("counterfoil tools in force 1");
-    for (name, tool) in &tools {
-        revision.field(name).field(&tool.revision);
-    }
-    let raised = tools.iter().filter_map(|(name, tool)| {
-        let level = tool.rules.operator?.name();
-        Some(Override { tool: (*name).to_owned(), declared: tool.rules.declared.name(), level })
-    });
-    InForce {
-        model: model.to_owned(),
-        tools: tools.len(),
-        revision: revision.finish(),
-        overrides: raised.collect(),
-        rules: Vec::new(),
     }
 }
 
@@ -341,6 +317,7 @@ impl Making<'_> {
             backend,
             declaration,
             rules,
+            raised: operator,
             level,
             standing,
             schema,

@@ -74,7 +74,7 @@ pub(super) async fn at_once(
     };
     match answers.unconfirmed(hidden.ended(ended), cut_off(tool, power)).await {
         Ok((reply, ending)) => {
-            let audited = begun.ended(&operation_id, ending, None, None);
+            let audited = begun.ended(&operation_id, ending, None);
             Answer::told(Reply { audited, operation_id: Some(operation_id), ..reply })
         }
         Err(refused) => begun.instead(refused),
@@ -134,10 +134,10 @@ impl Run {
             // Whoever asked has gone: nobody may be surprised by a run now. Nothing is spent, the token stays good.
             Ok(_) if asker.is_closed() => return,
             Ok(prepared) => match self.trail.spends().await {
-                None => answers.refuse(Reason::Unavailable, UNWRITTEN).await,
-                Some(begun) if asker.is_closed() => return begun.calls_off(),
+                Err(started) => answers.refuse(Reason::Unavailable, UNWRITTEN).await.of_start(started),
+                Ok(begun) if asker.is_closed() => return begun.calls_off(),
                 // The slot may have been long in coming: consume decides everything anew.
-                Some(begun) => match bill.pay(&self.inner.gate).await {
+                Ok(begun) => match bill.pay(&self.inner.gate).await {
                     Err(broke) => begun.instead(unpaid(&answers, &self.call, &self.token, broke).await),
                     // The store may have been long in coming: nobody waits any more, and nothing is spent yet.
                     Ok(paid) if asker.is_closed() => {
@@ -148,6 +148,7 @@ impl Run {
                         let limit = self.tool.deadline();
                         match permit::consume(&self.inner.gate, &self.token, &self.call, limit, GRACE).await {
                             Ok(Consumed::Run { permit, assurance }) => {
+                                let begun = begun.spent(assurance);
                                 let run = Spent { prepared, permit, assurance, power, begun };
                                 return self.spent(&answers, run, asker, progress).await;
                             }
@@ -205,7 +206,7 @@ impl Run {
         let (outcome, ending) =
             answers.outcome(self.hidden.ended(ended), cut_off(&self.tool, power), Some(assurance)).await;
         let kept = self.record(&begun, &operation_id, &outcome).await;
-        let audited = begun.ended(&operation_id, ending, Some(assurance), Some(kept));
+        let audited = begun.ended(&operation_id, ending, Some(kept));
         if let Some(asker) = asker {
             let reply = answer::reply(answer::status(outcome.status), outcome.payload);
             let _ = asker.send(Reply { kept, audited, operation_id: Some(operation_id), ..reply });

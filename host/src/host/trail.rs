@@ -21,6 +21,8 @@ pub(super) struct Answer {
     reply: Reply,
     what: What,
     started: Option<u64>,
+    /// What the operator's policy said, where that decided.
+    policy: Option<String>,
 }
 
 /// What an answer says.
@@ -43,19 +45,34 @@ enum What {
 
 impl Answer {
     pub(super) fn issued(reply: Reply, approval_id: &str, assurance: Assurance) -> Self {
-        Self { reply, what: What::Issued { approval_id: approval_id.to_owned(), assurance }, started: None }
+        Self {
+            reply,
+            what: What::Issued { approval_id: approval_id.to_owned(), assurance },
+            started: None,
+            policy: None,
+        }
     }
 
     pub(super) fn refused(reply: Reply, reason: Reason, detail: Option<Detail>) -> Self {
-        Self { reply, what: What::Refused { reason, detail }, started: None }
+        Self { reply, what: What::Refused { reason, detail }, started: None, policy: None }
     }
 
     pub(super) fn replayed(reply: Reply, operation_id: String, status: OutcomeStatus) -> Self {
-        Self { reply, what: What::Replayed { operation_id, status }, started: None }
+        Self { reply, what: What::Replayed { operation_id, status }, started: None, policy: None }
     }
 
     pub(super) fn told(reply: Reply) -> Self {
-        Self { reply, what: What::Told, started: None }
+        Self { reply, what: What::Told, started: None, policy: None }
+    }
+
+    /// Nothing began, though a row says that it was about to.
+    pub(super) fn of_start(self, started: Option<u64>) -> Self {
+        Self { started, ..self }
+    }
+
+    /// The operator's policy decided so, in these words.
+    pub(super) fn because(self, what: &str) -> Self {
+        Self { policy: Some(what.to_owned()), ..self }
     }
 
     /// The reply to what was no call: a trial of the rules.
@@ -76,7 +93,7 @@ pub(super) struct Trail {
 
 impl Trail {
     pub(super) fn of(inner: &Inner, owner: &Owner, name: &str, tool: Option<&Tool>) -> Self {
-        let audit = inner.audit.clone();
+        let audit = inner.audits.of_call().cloned();
         let subject = match &audit {
             None => Subject::default(),
             Some(_) => Subject {
@@ -84,8 +101,7 @@ impl Trail {
                 tool: bounded(name).into_owned(),
                 level: tool.map(|tool| tool.level),
                 revision: tool.map(|tool| tool.revision.clone()),
-                arguments: None,
-                approval_id: None,
+                ..Subject::default()
             },
         };
         Self { audit, subject, came: Instant::now() }
@@ -109,6 +125,13 @@ impl Trail {
         }
     }
 
+    /// The operator's rules raised the call, in these words.
+    pub(super) fn follows(&mut self, policy: &[String]) {
+        if self.audit.is_some() {
+            self.subject.follows(policy);
+        }
+    }
+
     /// The call is of this level, and of no other.
     pub(super) fn is_of(&mut self, level: Level) {
         self.subject.level = Some(level);
@@ -119,48 +142,49 @@ impl Trail {
 
     /// Tells what was decided, and gives the reply. A token whose row cannot be written is given to nobody.
     pub(super) async fn tell(&self, answers: &Answers<'_>, answer: Answer) -> Reply {
-        let Answer { reply, what, started } = answer;
+        let Answer { reply, what, started, policy } = answer;
         let Some(audit) = &self.audit else { return reply };
         let took = self.came.elapsed();
+        let mut subject = self.subject.clone();
+        subject.follows(policy.as_slice());
         let (event, must) = match &what {
             // Before its level is decided a call of a safe tool can only have been refused.
-            What::Refused { .. } if self.subject.level == Some(Level::Safe) && self.subject.approval_id.is_none() => {
+            What::Refused { .. } if subject.level == Some(Level::Safe) && subject.approval_id.is_none() => {
                 return reply;
             }
             What::Told => return reply,
-            What::Issued { assurance, .. } => (Event::ChallengeIssued { assurance: *assurance, took }, true),
+            What::Issued { approval_id, assurance } => {
+                subject.approval_id = Some(approval_id.clone());
+                subject.assurance = Some(*assurance);
+                (Event::ChallengeIssued { took }, true)
+            }
             What::Refused { reason, detail } => {
+                complete(&mut subject, answers.gate, is_of_its_call(*reason, *detail)).await;
                 (Event::Refused { reason: *reason, detail: *detail, started, took }, false)
             }
             What::Replayed { operation_id, status } => {
+                complete(&mut subject, answers.gate, true).await;
                 (Event::Replayed { operation_id, status: *status, started, took }, false)
             }
         };
-        let issued = match &what {
-            What::Issued { approval_id, .. } => {
-                Some(Subject { approval_id: Some(approval_id.clone()), ..self.subject.clone() })
-            }
-            What::Refused { .. } | What::Replayed { .. } | What::Told => None,
-        };
-        let subject = Some(issued.as_ref().unwrap_or(&self.subject));
-        match if must { audit.begin(subject, event) } else { audit.note(subject, event) } {
+        match if must { audit.begin(Some(&subject), event) } else { audit.note(Some(&subject), event) } {
             Ok(_) => reply,
-            Err(error) => {
-                tracing::error!("{error}");
-                if must { answers.refuse(Reason::Unavailable, UNWRITTEN).await.reply } else { reply }
-            }
+            // Why is in the log.
+            Err(_) if must => answers.refuse(Reason::Unavailable, UNWRITTEN).await.reply,
+            Err(_) => reply,
         }
     }
 
     /// A run that needs no confirmation begins. None: it could not be told, and must not run. `effect`, `stoppable`: what can
     /// be said of it where its caller goes away.
     pub(super) fn begins(&self, operation_id: &str, effect: Effect, stoppable: bool) -> Option<Begun> {
-        let event = Event::Started { operation_id: Some(operation_id), assurance: None };
+        let event = Event::Started { operation_id: Some(operation_id) };
         let seq = match &self.audit {
             None => None,
             Some(audit) => match audit.begin(Some(&self.subject), event) {
                 Ok(seq) => seq,
-                Err(error) => return unwritten(&error),
+                // Why is in the log.
+                Err(_) => return None,
             },
         };
         let operation_id = Some(operation_id.to_owned());
@@ -168,24 +192,57 @@ impl Trail {
         Some(Begun { trail: self.clone(), seq, at: Instant::now(), operation_id, cancelled })
     }
 
-    /// A token is about to be spent: waits until that is on the disk. None: it could not be told, and the token must not be
-    /// spent.
-    pub(super) async fn spends(&self) -> Option<Begun> {
-        let event = Event::Started { operation_id: None, assurance: None };
+    /// A token is about to be spent: waits until that is on the disk. An error: it could not be told, and the token must not be
+    /// spent; the row that may be there all the same is for [`Answer::of_start`].
+    pub(super) async fn spends(&self) -> Result<Begun, Option<u64>> {
+        let event = Event::Started { operation_id: None };
         let seq = match &self.audit {
             None => None,
             Some(audit) => match audit.durable(Some(&self.subject), event).await {
                 Ok(seq) => Some(seq),
-                Err(error) => return unwritten(&error),
+                Err((_, started)) => return Err(started),
             },
         };
-        Some(Begun { trail: self.clone(), seq, at: Instant::now(), operation_id: None, cancelled: None })
+        Ok(Begun { trail: self.clone(), seq, at: Instant::now(), operation_id: None, cancelled: None })
     }
 }
 
-fn unwritten(error: &impl std::fmt::Display) -> Option<Begun> {
-    tracing::error!("{error}; what was about to begin is refused");
-    None
+/// Whether this refusal was decided behind the look at whose confirmation it is and of which call.
+fn is_of_its_call(reason: Reason, detail: Option<Detail>) -> bool {
+    match reason {
+        Reason::Expired
+        | Reason::ToolChanged
+        | Reason::AwaitingApproval
+        | Reason::Declined
+        | Reason::Unresolved
+        | Reason::UnknownTool => true,
+        Reason::UnknownOrUsed => detail.is_some(),
+        Reason::MalformedToken
+        | Reason::InvalidArguments
+        | Reason::WrongOwner
+        | Reason::WrongTool
+        | Reason::ParamsChanged
+        | Reason::Refused
+        | Reason::Denied
+        | Reason::TooManyPending
+        | Reason::Unavailable => false,
+    }
+}
+
+/// Adds what the confirmation says that a row is about. `same`: it is of this very call, so that it also says of a tool that is
+/// gone what it was. Nothing where the store does not answer.
+async fn complete(subject: &mut Subject, gate: &Gate, same: bool) {
+    let Some(id) = &subject.approval_id else { return };
+    let Ok(Some(item)) = gate.show(id).await else { return };
+    subject.assurance = Some(item.assurance());
+    if same && subject.level.is_none() {
+        subject.level = Some(Level::ApprovalRequired);
+        subject.revision = Some(item.revision);
+    }
+    if same && subject.arguments.is_none() {
+        // Masked there where the tool's schema marked secrets.
+        subject.arguments = Some(crate::digest::sha256(item.arguments.as_bytes()));
+    }
 }
 
 /// A run of which the audit knows that it begins.
@@ -219,17 +276,17 @@ impl Begun {
         self.cancelled = Some(Cancelled { effect: Effect::None, stopped: true });
     }
 
+    /// The token is spent, and its confirmation proved this.
+    pub(super) fn spent(mut self, assurance: Assurance) -> Self {
+        self.trail.subject.assurance = Some(assurance);
+        self
+    }
+
     /// It is over; whether that could be told. `kept`: whether its outcome is stored, where one has to be.
-    pub(super) fn ended(
-        mut self,
-        operation_id: &str,
-        ending: Ending,
-        assurance: Option<Assurance>,
-        kept: Option<bool>,
-    ) -> bool {
+    pub(super) fn ended(mut self, operation_id: &str, ending: Ending, kept: Option<bool>) -> bool {
         self.cancelled = None;
         let took = self.at.elapsed();
-        self.note(|started| Event::Ended { started, operation_id, ending, assurance, kept, took })
+        self.note(|started| Event::Ended { started, operation_id, ending, kept, took })
     }
 
     /// The operator had settled it before it came back.
@@ -241,8 +298,8 @@ impl Begun {
     fn note<'a>(&self, event: impl FnOnce(u64) -> Event<'a>) -> bool {
         let (Some(audit), Some(seq)) = (&self.trail.audit, self.seq) else { return true };
         let noted = audit.note(Some(&self.trail.subject), event(seq));
-        if let Err(error) = &noted {
-            tracing::error!("{error}; how run {seq} ended is not in it");
+        if noted.is_err() {
+            tracing::error!("how run {seq} ended is not in the audit");
         }
         noted.is_ok()
     }

@@ -5,7 +5,7 @@ use counterfoil_tests::program::Folder;
 use std::fs;
 
 /// A configured folder whose configuration has these lines in front.
-fn with(lines: &str) -> Folder {
+pub(super) fn with(lines: &str) -> Folder {
     let folder = Folder::ready();
     let rest = fs::read_to_string(folder.path("work/counterfoil.toml")).unwrap();
     folder.write("work/counterfoil.toml", &format!("{lines}\n{rest}"));
@@ -44,7 +44,8 @@ fn the_folder_a_second_place_and_a_command_are_used() {
 fn what_would_check_nothing_or_is_written_wrong_is_refused_with_its_line() {
     for (lines, words) in [
         ("[audit]\nfolder = \"a\"", ["unknown key", "folder"]),
-        ("[audit]\ndir = \"nowhere/a\"", [":2:", "does not exist"]),
+        ("[audit]\ndir = \"nowhere/a\"", [":2:", "does not exist; make it (`mkdir -p"]),
+        ("[audit]\ncheckpoint = \"not/mounted/heads\"", [":2:", "or mount what belongs there"]),
         ("[audit]\ncheckpoint = \"\"", [":2:", "cannot be made"]),
         ("[audit]\ndir = \"a\"\ncheckpoint = \"a\"", [":3:", "in one another"]),
         ("[audit]\ndir = \"a\"\ncheckpoint = \".\"", [":3:", "in one another"]),
@@ -85,6 +86,6 @@ fn a_folder_that_others_can_write_stops_the_start() {
     fs::create_dir(folder.path("work/told")).unwrap();
     assert!(std::process::Command::new("chmod").arg("0777").arg(folder.path("work/told")).status().unwrap().success());
     folder.run(&["call", "list_directory", "{}"]).gave(1, &["can be written by other users"]);
-    folder.run(&["audit", "verify"]).gave(0, &[]);
+    folder.run(&["audit", "verify"]).gave(1, &["can be written by others", "chmod go-w"]);
     assert!(rows(&folder, "work/told").is_empty());
 }

@@ -317,7 +317,7 @@ async fn a_full_file_is_closed_and_nothing_can_be_put_behind_it() {
     let desk = Desk::new();
     let audit = Audit::open(AuditOptions { max_file: LEAST_FILE, ..desk.options() }).unwrap();
     while desk.files().len() < 2 {
-        audit.note(Some(&subject()), Event::ChallengeIssued { assurance: Assurance::TokenOnly, took: TOOK }).unwrap();
+        audit.note(Some(&subject()), Event::ChallengeIssued { took: TOOK }).unwrap();
     }
     audit.flush().await.unwrap();
     desk.is_whole();

@@ -4,7 +4,7 @@ use super::*;
 use crate::audit::command::CheckpointCommand;
 use std::os::unix::fs::PermissionsExt as _;
 
-const START: Event<'static> = Event::Started { operation_id: None, assurance: None };
+const START: Event<'static> = Event::Started { operation_id: None };
 
 fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -33,12 +33,32 @@ async fn a_folder_that_others_can_write_is_refused() {
         mode(&folder, 0o700);
         let audit = desk.open();
         mode(&folder, 0o777);
-        assert!(audit.durable(Some(&subject()), START).await.unwrap_err().to_string().contains("other users"));
+        assert!(audit.durable(Some(&subject()), START).await.unwrap_err().0.to_string().contains("other users"));
         assert!(desk.files().is_empty(), "nothing is left of an attempt");
         mode(&folder, 0o700);
         audit.durable(Some(&subject()), START).await.unwrap();
         desk.is_whole();
     }
+}
+
+#[tokio::test]
+async fn what_others_can_write_is_a_fault_and_what_they_can_read_is_told() {
+    let desk = Desk::new();
+    everything(&desk.open()).await;
+    let (file, place) = (desk.files().remove(0), desk.places().remove(0));
+    for folder in [desk.audit_dir(), place, desk.checkpoint(&file).parent().unwrap().to_owned()] {
+        mode(&folder, 0o755);
+        desk.is_whole();
+        mode(&folder, 0o775);
+        let faults = desk.verify().faults;
+        assert!(faults.len() == 1 && faults[0].what == Fault::OpenToOthers, "{faults:?}");
+        assert_eq!(faults[0].file, folder.canonicalize().unwrap().display().to_string());
+        mode(&folder, 0o700);
+    }
+    mode(&file, 0o644);
+    assert!(desk.is_whole().remarks.iter().any(|remark| remark.what == Remark::Readable));
+    mode(&file, 0o662);
+    assert!(desk.verify().faults.iter().any(|fault| fault.what == Fault::OpenToOthers));
 }
 
 #[tokio::test]
@@ -61,7 +81,7 @@ async fn a_file_that_is_not_what_it_was_gets_no_more_rows() {
         audit.durable(Some(&subject()), START).await.unwrap();
         deed(&desk.files()[0]);
         for _ in 0..2 {
-            let error = audit.durable(Some(&subject()), START).await.unwrap_err().to_string();
+            let error = audit.durable(Some(&subject()), START).await.unwrap_err().0.to_string();
             assert!(error.contains(words), "{error}");
         }
         // A copy, byte for byte, in its place has lost nothing.

@@ -9,6 +9,7 @@ use crate::config::AuditConfig;
 use crate::text::escape;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 #[derive(clap::Args)]
@@ -19,7 +20,10 @@ Examples:
   counterfoil audit show                               the latest hundred rows
   counterfoil audit show --tool delete_file --since 2h
   counterfoil audit show --approval apr_4k2j…          everything about one confirmation
-  counterfoil audit show --event refused --json        each row as it is written, one a line")]
+  counterfoil audit show --event refused --json        each row as it is written, one a line
+  counterfoil audit show --all                         also where files begin and end, and under which rules
+
+Several configurations may write to one folder. A row of another one than this says which.")]
 pub(in super::super) struct Args {
     /// Only rows of this owner
     #[arg(long, value_name = "OWNER")]
@@ -42,6 +46,15 @@ pub(in super::super) struct Args {
     /// Only rows of this confirmation
     #[arg(long, value_name = "ID")]
     approval: Option<String>,
+    /// Also the rows in which a file says that it begins or ends, and what was in force then
+    #[arg(long)]
+    all: bool,
+    /// Only rows of processes that had this configuration, where several write to one folder
+    #[arg(long)]
+    this_config: bool,
+    /// Look into this folder: one that the audit was written to before
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) dir: Option<PathBuf>,
     /// So many rows at most, the latest
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     last: u32,
@@ -64,7 +77,7 @@ fn when(text: &str) -> Result<SystemTime, String> {
     humantime::parse_rfc3339_weak(&whole).map_err(|_| no_time())
 }
 
-pub(super) fn run(args: &Args, audit: &AuditConfig) -> anyhow::Result<u8> {
+pub(super) fn run(args: &Args, audit: &AuditConfig, config: &str) -> anyhow::Result<u8> {
     if let (Some(since), Some(until)) = (args.since, args.until)
         && since >= until
     {
@@ -78,6 +91,9 @@ pub(super) fn run(args: &Args, audit: &AuditConfig) -> anyhow::Result<u8> {
         since: args.since,
         until: args.until,
         approval_id: args.approval.clone(),
+        config: args.this_config.then(|| config.to_owned()),
+        // A program gets all of it, and so does whoever asks for such rows.
+        calls_only: !args.json && !args.all && args.events.is_empty(),
         last: usize::try_from(args.last).unwrap_or(usize::MAX),
     };
     let ends = if args.json { Ends::default() } else { Ends::of(&filter, audit)? };
@@ -88,6 +104,10 @@ pub(super) fn run(args: &Args, audit: &AuditConfig) -> anyhow::Result<u8> {
             return json(&hit.text);
         }
         ends.complete(&hit.file, &mut hit.row);
+        let other = hit.config.filter(|other| other != config && !hit.row.fields.contains_key("config"));
+        if let Some(other) = other {
+            hit.row.fields.insert("config".to_owned(), Value::from(other));
+        }
         line(&row(&hit.row))
     })?;
     if found.more > 0 {
@@ -97,7 +117,8 @@ pub(super) fn run(args: &Args, audit: &AuditConfig) -> anyhow::Result<u8> {
         note(&format!("{} lines or files cannot be read: counterfoil audit verify says why", found.unreadable));
     }
     if count == 0 {
-        note(&format!("no such row in {}", escape(&audit.dir.display().to_string())));
+        let more = if filter.calls_only { "; --all shows also where files begin and end" } else { "" };
+        note(&format!("no such row in {}{more}", escape(&audit.dir.display().to_string())));
     }
     Ok(exit::OK)
 }

@@ -34,10 +34,18 @@ pub(super) fn fault(fault: &Fault) -> Words {
         Fault::OtherFile => {
             words("other_file", "its first row is that of a file of another name", "somebody renamed or copied it here")
         }
+        Fault::Sequence { expected, found } if found == &expected.saturating_add(1) => {
+            words("sequence", format!("row {expected} is missing before it"), "it was removed: compare with a copy")
+        }
+        Fault::Sequence { expected, found } if found > expected => words(
+            "sequence",
+            format!("rows {expected} to {} are missing before it", found.saturating_sub(1)),
+            "they were removed: compare with a copy",
+        ),
         Fault::Sequence { expected, found } => words(
             "sequence",
-            format!("is row {found} where {expected} was to follow"),
-            "rows were removed, inserted or exchanged before it: compare with a copy",
+            format!("is row {found} again, where {expected} was to follow"),
+            "rows were inserted, doubled or exchanged: compare with a copy",
         ),
         Fault::Chain => words(
             "chain",
@@ -90,6 +98,11 @@ pub(super) fn fault(fault: &Fault) -> Words {
 
 pub(super) fn remark(remark: &Remark) -> Words {
     match remark {
+        Remark::Readable => words(
+            "readable",
+            "can be read by others",
+            "`chmod go-r` it where they have no business in it; that changes nothing that is written",
+        ),
         Remark::Torn => words(
             "torn",
             "its last line has no end",

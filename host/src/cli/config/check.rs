@@ -19,6 +19,8 @@ use std::path::Path;
 struct Seen<'a> {
     config: &'a Config,
     host: &'a Host,
+    /// Why the audit cannot be written, if it cannot: then every call that is not safe is refused.
+    audit_fault: Option<String>,
 }
 
 struct Section {
@@ -41,12 +43,13 @@ const SECTIONS: &[Section] = &[
 pub(super) async fn run(json: bool, given: Option<&Path>) -> anyhow::Result<u8> {
     let config = open::load(given)?;
     let host = open::open(&config).await?;
-    let seen = Seen { config: &config, host: &host };
+    let seen = Seen { config: &config, host: &host, audit_fault: audit::fault(&config) };
+    let code = if seen.audit_fault.is_none() { exit::OK } else { exit::OTHER };
     if json {
         let whole: Map<String, Value> =
             SECTIONS.iter().map(|section| (section.key.to_owned(), (section.json)(&seen))).collect();
         print::json(&serde_json::to_string_pretty(&whole)?)?;
-        return Ok(exit::OK);
+        return Ok(code);
     }
     for (number, section) in SECTIONS.iter().enumerate() {
         if number > 0 {
@@ -54,5 +57,5 @@ pub(super) async fn run(json: bool, given: Option<&Path>) -> anyhow::Result<u8> 
         }
         (section.print)(&seen)?;
     }
-    Ok(exit::OK)
+    Ok(code)
 }

@@ -16,7 +16,7 @@ pub(super) fn check(report: &mut Report, config: &Config) {
         Err(e) => report.wrong(
             Part::Audit,
             format!("{}; every call that is not safe is refused", escape(&e.to_string())),
-            "give it a folder of your own: [audit] dir = \"…\"",
+            "mend that, or give it a folder of your own: [audit] dir = \"…\"",
         ),
     }
 }

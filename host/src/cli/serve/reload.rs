@@ -44,8 +44,9 @@ async fn reload(before: &InForce, replaceable: &Replaceable) -> anyhow::Result<(
     let config = Config::load(before.config.places.file())?;
     stays(&before.config, &config)?;
     let whole = open::whole(&config, Arc::clone(&before.store), Some(&before.whole)).await?;
-    let changed = replaceable.replace(whole.host.clone())?;
+    let changed = replaceable.replace(whole.host.clone()).await?;
     whole.host.keep_swept();
+    whole.look();
     Ok((InForce { config, whole, store: Arc::clone(&before.store) }, changed))
 }
 

@@ -1,16 +1,21 @@
 //! What the audit is told of each answer: one row for each decision, none for a safe call, and no run that it cannot tell of.
 
+mod ended;
+#[cfg(feature = "mcp")]
+mod exchange;
+#[cfg(feature = "rules")]
+mod kinds;
+mod unwritten;
+
 use super::kit::*;
 use crate::audit::{Audit, AuditOptions, Fault, Findings, verify};
 use crate::gate::TestClock;
 use crate::host::{Host, HostBuilder, Reply, Status};
-use crate::policy::Budget;
 use crate::{Level, NativeTool};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A host with an audit of its own.
 struct Told {
@@ -210,188 +215,6 @@ async fn a_safe_call_leaves_nothing_and_one_that_its_plan_calls_mild_leaves_its_
     is_ok(&told.call("delete", json!({"path": "/a", "plan": "mild"})).await);
     assert_eq!(told.told(), ["started", "ended ok", "started", "ended ok"]);
     assert!(told.rows().iter().all(|row| row["level"] == "caution" && row.get("assurance").is_none()));
-}
-
-#[tokio::test]
-async fn what_is_in_force_comes_first_and_a_host_that_comes_later_says_what_changed() {
-    let told = Told::with(|builder| builder.level("note", Level::ApprovalRequired)).await;
-    is_ok(&told.call("delete", json!({"path": "/a", "plan": "mild"})).await);
-    let first: Value = serde_json::from_str(told.text().lines().nth(1).unwrap()).unwrap();
-    assert_eq!((&first["event"], &first["cause"], &first["tools"]), (&json!("in_force"), &json!("start"), &json!(4)));
-    assert_eq!(first["overrides"], json!([{"tool": "note", "declared": "caution", "level": "approval_required"}]));
-    let again = told.kit.revised("2").audit(told.audit.clone()).build().await.unwrap();
-    drop(again);
-    let last = told.rows().pop().unwrap();
-    assert_eq!((&last["cause"], &last["overrides"]), (&json!("reload"), &json!([])));
-    assert_ne!(last["revision"], first["revision"]);
-}
-
-#[tokio::test]
-async fn without_its_row_nothing_runs_and_no_token_is_spent() {
-    let told = Told::new().await;
-    let arguments = json!({"path": "/a"});
-    let token = told.token("delete", arguments.clone()).await;
-    told.break_it();
-    for _ in 0..2 {
-        is_rejected_as(&told.call("delete", confirming(arguments.clone(), &token)).await, "unavailable");
-        is_rejected_as(&told.call("note", arguments.clone()).await, "unavailable");
-        let preview = told.call("delete", json!({"path": "/b"})).await;
-        is_rejected_as(&preview, "unavailable");
-        assert!(!preview.payload.contains("cfm_"), "a token of which no row tells is given to nobody");
-    }
-    assert_eq!(told.kit.world.effects(), 0);
-    is_ok(&told.call("look", arguments.clone()).await);
-    // Elsewhere the very token still runs: nothing was spent.
-    is_ok(&call(&told.kit.host, "alice", "delete", &confirming(arguments, &token).to_string()).await);
-}
-
-#[tokio::test]
-async fn an_end_that_cannot_be_told_is_delivered_and_said() {
-    let told = Told::new().await;
-    for tool in ["note", "delete"] {
-        let told = Arc::new(Told::new().await);
-        let mut arguments = json!({"path": "/a", "how": "held"});
-        if tool == "delete" {
-            let token = told.token(tool, arguments.clone()).await;
-            arguments = confirming(arguments, &token);
-        }
-        let asker = {
-            let told = Arc::clone(&told);
-            tokio::spawn(async move { told.call(tool, arguments).await })
-        };
-        told.kit.world.until_begun(1).await;
-        told.break_it();
-        told.kit.world.release(1);
-        let reply = asker.await.unwrap();
-        is_ok(&reply);
-        assert!(!reply.audited && reply.kept, "{tool}");
-    }
-    assert!(told.call("look", json!({"path": "/a"})).await.audited);
-}
-
-#[tokio::test]
-async fn a_call_whose_caller_goes_away_is_told_as_cancelled() {
-    let told = Arc::new(Told::new().await);
-    let asker = {
-        let told = Arc::clone(&told);
-        tokio::spawn(async move { told.call("note", json!({"path": "/a", "how": "held"})).await })
-    };
-    told.kit.world.until_begun(1).await;
-    asker.abort();
-    assert!(asker.await.is_err());
-    assert_eq!(told.told(), ["started", "cancelled"]);
-    // Nothing stops a closure, and nobody saw what it did.
-    let last = told.rows().remove(1);
-    assert_eq!((&last["effect"], &last["stopped"]), (&json!("unknown"), &json!(false)));
-    assert_eq!(told.verified().await.remarks, []);
-}
-
-#[tokio::test]
-async fn a_token_whose_budget_is_used_up_begins_nothing() {
-    let told = Told::with(|builder| builder.budget(once())).await;
-    let mut confirms = Vec::new();
-    for path in ["/a", "/b"] {
-        let arguments = json!({"path": path});
-        let token = told.token("delete", arguments.clone()).await;
-        confirms.push(confirming(arguments, &token));
-    }
-    is_ok(&told.call("delete", confirms.remove(0)).await);
-    for _ in 0..10 {
-        is_rejected(&told.call("delete", confirms[0].clone()).await, "denied", None);
-    }
-    let started = told.told().iter().filter(|row| *row == "started").count();
-    assert_eq!(started, 1, "{:?}", told.told());
-    assert_eq!(told.kit.world.effects(), 1);
-}
-
-#[tokio::test]
-async fn nothing_is_spent_for_a_caller_who_went_away_while_it_was_paid() {
-    let told = Arc::new(Told::with(|builder| builder.budget(once())).await);
-    let arguments = json!({"path": "/a"});
-    let token = told.token("delete", arguments.clone()).await;
-    let confirm = confirming(arguments, &token);
-    told.kit.store.hold_the_next_charge();
-    let asker = {
-        let (told, confirm) = (Arc::clone(&told), confirm.clone());
-        tokio::spawn(async move { told.call("delete", confirm).await })
-    };
-    told.kit.store.until_it_charges().await;
-    asker.abort();
-    assert!(asker.await.is_err());
-    told.kit.store.let_it_charge();
-    told.host.drain().await;
-    assert_eq!(told.told(), ["challenge_issued", "started", "cancelled"]);
-    let last = told.rows().remove(2);
-    assert_eq!((&last["effect"], &last["stopped"]), (&json!("none"), &json!(true)));
-    assert_eq!(told.kit.world.effects(), 0);
-    // The token is as good as before, and the one call that the budget allows is still there.
-    is_ok(&told.call("delete", confirm).await);
-    assert_eq!(told.kit.world.effects(), 1);
-}
-
-fn once() -> Budget {
-    Budget::calls("delete", 1, Duration::from_hours(1)).unwrap()
-}
-
-#[tokio::test]
-async fn of_many_askers_each_has_its_rows_and_one_ran() {
-    let told = Arc::new(Told::new().await);
-    let arguments = json!({"path": "/a"});
-    let token = told.token("delete", arguments.clone()).await;
-    let askers: Vec<_> = (0..16)
-        .map(|_| {
-            let (told, confirm) = (Arc::clone(&told), confirming(arguments.clone(), &token));
-            tokio::spawn(async move { told.call("delete", confirm).await })
-        })
-        .collect();
-    for asker in askers {
-        asker.await.unwrap();
-    }
-    let count = |event: &str| told.told().iter().filter(|row| row.starts_with(event)).count();
-    assert_eq!((count("ended ok"), told.kit.world.effects()), (1, 1));
-    assert!(count("started") >= 1);
-    assert_eq!(told.verified().await.remarks, [], "a run that did not come about says so");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_settlement_is_told_and_so_is_the_run_that_came_back_from_it() {
-    let told = Arc::new(Told::new().await);
-    let arguments = json!({"path": "/a", "how": "held"});
-    let token = told.token("delete", arguments.clone()).await;
-    let asker = {
-        let (told, confirm) = (Arc::clone(&told), confirming(arguments, &token));
-        tokio::spawn(async move { told.call("delete", confirm).await })
-    };
-    told.kit.world.until_begun(1).await;
-    let gate = told.host.gate();
-    let id = gate.identify(&token).await.unwrap().unwrap();
-    let early = crate::audit::resolve(gate, Some(&told.audit), &id, "os:op", false).await;
-    assert!(early.is_err(), "it may be running still");
-    told.kit.clock.advance(DEADLINE_MILLIS + 1_000);
-    crate::audit::resolve(gate, Some(&told.audit), &id, "os:op", false).await.unwrap();
-    told.kit.world.release(1);
-    asker.await.unwrap();
-    told.host.drain().await;
-    let rows = told.told();
-    let expected = ["challenge_issued", "started", "settling", "not_resolved", "settling", "resolved"];
-    assert_eq!(rows[..6], expected, "{rows:?}");
-    assert!(rows.contains(&"settlement_replaced".to_owned()) && rows.contains(&"ended ok".to_owned()), "{rows:?}");
-    let clash = told.rows().into_iter().find(|row| row["event"] == "settlement_replaced").unwrap();
-    assert_eq!(
-        (&clash["settled"], &clash["by"], &clash["approval_id"]),
-        (&json!("did_not"), &json!("os:op"), &json!(id))
-    );
-    assert_eq!(told.verified().await.remarks, []);
-}
-
-#[tokio::test]
-async fn a_settlement_that_cannot_be_told_is_not_made() {
-    let told = Told::new().await;
-    let token = told.token("delete", json!({"path": "/a"})).await;
-    let id = told.host.gate().identify(&token).await.unwrap().unwrap();
-    told.break_it();
-    let settled = crate::audit::resolve(told.host.gate(), Some(&told.audit), &id, "os:op", true).await;
-    assert!(matches!(settled, Err(crate::audit::SettleError::Audit(_))));
 }
 
 #[tokio::test]

@@ -23,6 +23,7 @@ pub(crate) struct Fake {
     slot: Arc<Semaphore>,
     /// How often a run was to be prepared.
     asked: Arc<AtomicU32>,
+    locked: bool,
     seen: Arc<Mutex<Vec<(Power, Level)>>>,
 }
 
@@ -30,7 +31,13 @@ impl Fake {
     /// One without tools.
     pub(crate) fn named(name: &'static str) -> Self {
         let (slot, asked, seen) = (Arc::new(Semaphore::new(1)), Arc::default(), Arc::default());
-        Self { name, tools: Vec::new(), slot, asked, seen }
+        Self { name, tools: Vec::new(), slot, asked, locked: true, seen }
+    }
+
+    /// One with tools that nobody has locked.
+    pub(crate) fn unlocked(name: &'static str, tools: &[(&str, Level)]) -> Self {
+        let tools = tools.iter().map(|(name, level)| declaration(name, *level)).collect();
+        Self { tools, locked: false, ..Self::named(name) }
     }
 
     /// One with a safe tool.
@@ -70,6 +77,9 @@ impl Backend for Fake {
     }
     fn enforced(&self) -> bool {
         true
+    }
+    fn locked(&self) -> bool {
+        self.locked
     }
     fn deadline(&self, _tool: &str) -> Duration {
         DEADLINE

@@ -27,14 +27,15 @@ impl Replaceable {
 
     /// Puts a host in the place of the one that is served, and says whether the list of tools is another one; then the clients
     /// are told. Make it with [`HostBuilder::succeeds`](crate::HostBuilder::succeeds), so that what the earlier one started is
-    /// waited for at the end.
+    /// waited for at the end. What is in force from then on is in the host's audit before it is.
     ///
     /// # Errors
-    /// Nothing was replaced. [`ErrorKind::Plugin`] for a listed schema that is no JSON object, [`ErrorKind::Config`] for a host
+    /// Nothing was replaced, and nothing was told. [`ErrorKind::Plugin`] for a listed schema that is no JSON object, [`ErrorKind::Config`] for a host
     /// that is not as it was announced.
-    pub fn replace(&self, host: Host) -> Result<bool, Error> {
+    pub async fn replace(&self, host: Host) -> Result<bool, Error> {
         as_announced(&self.announced, &host)?;
         let ready = Ready::new(host)?;
+        ready.host.exchanged_in().await;
         let mut changed = true;
         self.state.send_modify(|state| {
             if let Some(Ok(before)) = state {

@@ -3,13 +3,14 @@
 use super::Seen;
 use crate::cli::open;
 use crate::cli::print::{line, loud};
+use crate::config::Config;
 use crate::text::escape;
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// Why it cannot be written, where that is so.
-fn fault(seen: &Seen) -> Option<String> {
-    let check = open::audit(seen.config).and_then(|audit| audit.map_or(Ok(()), |audit| audit.check()));
+pub(super) fn fault(config: &Config) -> Option<String> {
+    let check = open::audit(config).and_then(|audit| audit.map_or(Ok(()), |audit| audit.check()));
     check.err().map(|e| e.to_string())
 }
 
@@ -21,8 +22,8 @@ pub(super) fn print(seen: &Seen) -> anyhow::Result<()> {
     if let Some(command) = &audit.command {
         line(&format!("the heads of its files are given to {}", shown(&command.program)))?;
     }
-    if let Some(fault) = fault(seen) {
-        line(&loud(&format!("{}: every call that is not safe will be refused", escape(&fault))))?;
+    if let Some(fault) = &seen.audit_fault {
+        line(&loud(&format!("{}; every call that is not safe will be refused", escape(fault))))?;
     }
     Ok(())
 }
@@ -35,6 +36,6 @@ pub(super) fn json(seen: &Seen) -> Value {
         "checkpoints": audit.checkpoints.iter().map(|place| place.display().to_string()).collect::<Vec<_>>(),
         "checkpoint_command": command,
         "max_file": audit.max_file,
-        "fault": fault(seen),
+        "fault": seen.audit_fault,
     })
 }

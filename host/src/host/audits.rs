@@ -1,0 +1,90 @@
+//! The audit of a host, and those of the hosts whose place it takes. What is in force is told when the host is exchanged in or
+//! first called, and not when it is made: one that never comes into force is not spoken of. And whatever an earlier host wrote
+//! elsewhere is brought to the disk with the rest.
+
+use super::Tool;
+use super::in_force::Policy;
+use crate::audit::in_force::{Cause, InForce, Override};
+use crate::audit::{Audit, WeakAudit};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+#[derive(Default)]
+pub(super) struct Audits {
+    own: Option<Own>,
+    /// None of them is kept open by this.
+    earlier: Vec<WeakAudit>,
+}
+
+struct Own {
+    audit: Audit,
+    in_force: InForce,
+    said: OnceLock<()>,
+}
+
+impl Own {
+    fn say(&self) {
+        self.said.get_or_init(|| self.audit.in_force(&self.in_force));
+    }
+}
+
+impl Audits {
+    pub(super) fn new(own: Option<(Audit, InForce)>, earlier: Vec<WeakAudit>) -> Self {
+        let own = own.map(|(audit, in_force)| Own { audit, in_force, said: OnceLock::new() });
+        Self { own, earlier }
+    }
+
+    /// The audit for a call of this host, which is in force, then.
+    pub(super) fn of_call(&self) -> Option<&Audit> {
+        let own = self.own.as_ref()?;
+        own.say();
+        Some(&own.audit)
+    }
+
+    /// The host is exchanged in: says what is in force, and waits until that is on the disk.
+    pub(super) async fn exchanged(&self) {
+        if let Some(own) = &self.own {
+            own.say();
+            own.audit.settled().await;
+        }
+    }
+
+    /// What a host that takes this one's place has to bring to the disk.
+    pub(super) fn for_the_next(&self) -> Vec<WeakAudit> {
+        let open = self.earlier.iter().filter_map(WeakAudit::upgrade);
+        open.chain(self.own.iter().map(|own| own.audit.clone())).map(|audit| audit.downgrade()).collect()
+    }
+
+    /// Waits until everything is on the disk, of the earlier ones too.
+    pub(super) async fn flush(&self) {
+        let own = self.own.as_ref().map(|own| own.audit.clone());
+        for audit in self.earlier.iter().filter_map(WeakAudit::upgrade).chain(own) {
+            if let Err(error) = audit.flush().await {
+                tracing::error!("{error}");
+            }
+        }
+    }
+}
+
+/// What there is to say of a host's tools and policy.
+pub(super) fn in_force(cause: Cause, model: &str, tools: &HashMap<String, Arc<Tool>>, policy: &Policy) -> InForce {
+    let tools: BTreeMap<&str, &Tool> = tools.iter().map(|(name, tool)| (name.as_str(), &**tool)).collect();
+    let mut revision = crate::digest::Digest::new("counterfoil tools in force 1");
+    for (name, tool) in &tools {
+        revision.field(name).field(&tool.revision);
+    }
+    let raised = tools.iter().filter_map(|(name, tool)| {
+        let level = tool.raised?.name();
+        Some(Override { tool: (*name).to_owned(), declared: tool.rules.declared.name(), level })
+    });
+    let unlocked = tools.iter().filter(|(_, tool)| tool.is_held_for_its_lock());
+    InForce {
+        cause,
+        model: model.to_owned(),
+        tools: tools.len(),
+        revision: revision.finish(),
+        overrides: raised.collect(),
+        unlocked: unlocked.map(|(name, _)| (*name).to_owned()).collect(),
+        rules: policy.written(),
+    }
+}

@@ -13,6 +13,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod against;
+mod audit;
 mod canonical;
 mod cycle;
 mod figures;
@@ -44,10 +45,11 @@ fn main() -> ExitCode {
     };
     let cores = core_affinity::get_core_ids().expect("the cores of this machine");
     let mut figures = Figures::default();
-    let groups: [(&str, Group); 5] = [
+    let groups: [(&str, Group); 6] = [
         ("cycle", cycle::bench),
         ("canonical", canonical::bench),
         ("plugin", plugin::bench),
+        ("audit", audit::bench),
         ("stdio", program::calls),
         ("million", million::bench),
     ];

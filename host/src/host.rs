@@ -20,6 +20,7 @@ mod ruled;
 mod run;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tool;
 mod trail;
 #[cfg(feature = "program")]
 pub(crate) mod trial;
@@ -30,21 +31,18 @@ pub use listing::Listing;
 
 use crate::Owner;
 use crate::gate::{Call, Gate, Plan, Readiness, Token};
-use crate::permit::{self, Clearing, Rules, Standing};
+use crate::permit::{self, Clearing};
 use crate::plugin::Plugin;
-use crate::plugin::turns::Turns;
-use crate::policy::Level;
-use crate::schema::Schema;
-use crate::tool::{Backend, Declaration, Power, Progress};
+use crate::tool::Progress;
 use answer::Answers;
 use audits::Audits;
-use budgets::Budgets;
 use fits::Unfit;
 use hidden::Hidden;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::task::TaskTracker;
+use tool::{Raised, Tool};
 use trail::{Answer, Trail};
 
 /// A call as a transport hands it over.
@@ -127,74 +125,6 @@ struct Inner {
     listings: Vec<Listing>,
     plugins: Vec<Plugin>,
     runs: TaskTracker,
-}
-
-/// One tool in force.
-struct Tool {
-    backend: Arc<dyn Backend>,
-    declaration: Declaration,
-    rules: Rules,
-    /// What the operator raised it to. What holds it until its plug-in is locked is in `rules` only.
-    raised: Option<Level>,
-    /// The most that a call can need.
-    level: Level,
-    /// Where no call of the tool needs a confirmation: the gate's word for it.
-    standing: Option<Standing>,
-    schema: Arc<Schema>,
-    /// The turns of its backend's checks that may take long.
-    checking: Arc<Turns>,
-    revision: String,
-    #[cfg(feature = "rules")]
-    ruled: ruled::Ruled,
-    budgets: Budgets,
-}
-
-/// What the operator's rules make of one call.
-#[derive(Default)]
-struct Raised {
-    /// It is of this level at least; none: no rule raises it.
-    floor: Option<Level>,
-    /// What the rules that raise it say.
-    reasons: Vec<String>,
-}
-
-impl Tool {
-    fn power(&self, level: Level) -> Power {
-        Power::of(self.rules.declared, level)
-    }
-
-    /// Whether it needs a confirmation only because its plug-in is not locked.
-    fn is_held_for_its_lock(&self) -> bool {
-        self.rules.operator.is_some() && self.rules.operator != self.raised
-    }
-
-    fn deadline(&self) -> Duration {
-        self.backend.deadline(&self.declaration.name)
-    }
-
-    /// Asks the operator's rules about a call whose arguments fit the schema.
-    #[cfg(feature = "rules")]
-    async fn judge(&self, answers: &Answers<'_>, call: &Call) -> Result<Raised, Answer> {
-        let said = self.ruled.ask(&call.owner, &call.tool, &call.arguments).await;
-        match self.ruled.verdict(&said) {
-            ruled::Verdict::Raised(raised) => {
-                for what in &raised.reasons {
-                    tracing::info!(tool = call.tool, owner = call.owner, "raised: {what}");
-                }
-                Ok(raised)
-            }
-            ruled::Verdict::Denied(what) => {
-                tracing::info!(tool = call.tool, owner = call.owner, "denied: {what}");
-                Err(answers.denied(&what, None).await)
-            }
-        }
-    }
-
-    #[cfg(not(feature = "rules"))]
-    #[expect(clippy::unused_async, reason = "there are none to ask")]
-    async fn judge(&self, _: &Answers<'_>, _: &Call) -> Result<Raised, Answer> {
-        Ok(Raised::default())
-    }
 }
 
 /// The revision of a tool that is not there: what was previewed cannot run, what was recorded is still replayed.
@@ -316,7 +246,7 @@ impl Host {
         if let Err(broke) = bill.look(&self.inner.gate).await {
             return run::unpaid(answers, &call, &token, broke).await;
         }
-        run::start(&self.inner, trail, tool, hidden, call, token, bill, progress).await
+        run::start(&self.inner, trail, run::Confirmed { tool, hidden, call, token, bill, progress }).await
     }
 
     /// A call without a token: run at once, or previewed and then run or confirmed.
@@ -342,14 +272,14 @@ impl Host {
             Err(broke) => return broke.reply(answers).await,
         };
         let progress = hidden.progress(progress);
+        let ready = run::Unconfirmed { tool, owner: &call.owner, hidden, bill, progress };
         if let Some(standing) = &tool.standing {
             if raised.floor.is_none() {
-                let clearance = standing.clearance(call.arguments);
-                return run::at_once(answers, trail, tool, &call.owner, clearance, bill, hidden, progress).await;
+                return run::at_once(answers, trail, standing.clearance(call.arguments), ready).await;
             }
             match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, None, None).await {
                 Ok(Clearing::AtOnce(clearance)) => {
-                    return run::at_once(answers, trail, tool, &call.owner, clearance, bill, hidden, progress).await;
+                    return run::at_once(answers, trail, clearance, ready).await;
                 }
                 // Only this call: it is previewed like any that needs a confirmation.
                 Ok(Clearing::Confirm) => {}
@@ -357,12 +287,13 @@ impl Host {
             }
         }
         // No challenge for what could not run.
-        if let Err(broke) = bill.look(&self.inner.gate).await {
+        if let Err(broke) = ready.bill.look(&self.inner.gate).await {
             return broke.reply(answers).await;
         }
         let secrets = hidden.secrets();
-        let planned = tool.backend.preview(&call.owner, &call.tool, &call.arguments, secrets, progress.clone()).await;
-        let mut plan = match planned {
+        let progress = ready.progress.clone();
+        let planned = tool.backend.preview(&call.owner, &call.tool, &call.arguments, secrets, progress);
+        let mut plan = match planned.await {
             Ok(plan) => plan,
             Err(error) => return answers.not_planned(hidden.error(error)).await,
         };
@@ -375,9 +306,7 @@ impl Host {
         };
         let precondition = plan.precondition.as_deref();
         match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, level, precondition).await {
-            Ok(Clearing::AtOnce(clearance)) => {
-                run::at_once(answers, trail, tool, &call.owner, clearance, bill, hidden, progress).await
-            }
+            Ok(Clearing::AtOnce(clearance)) => run::at_once(answers, trail, clearance, ready).await,
             Ok(Clearing::Confirm) => self.challenge(answers, &call, &plan).await,
             Err(error) => answers.bad_level(error).await,
         }

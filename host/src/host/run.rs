@@ -27,18 +27,33 @@ pub(super) const RECORD_WAITS: [Duration; 4] =
 /// recorded late still replaces what was said meanwhile.
 pub(super) const GRACE: Duration = Duration::from_secs(10);
 
+/// A call that needs no confirmation, with what it costs and what of it is shown to nobody.
+pub(super) struct Unconfirmed<'a> {
+    pub(super) tool: &'a Tool,
+    pub(super) owner: &'a str,
+    pub(super) hidden: &'a Hidden,
+    pub(super) bill: Bill,
+    pub(super) progress: Option<Arc<dyn Progress>>,
+}
+
+/// The same for one whose token is good and not spent yet.
+pub(super) struct Confirmed {
+    pub(super) tool: Arc<Tool>,
+    pub(super) hidden: Hidden,
+    pub(super) call: Call,
+    pub(super) token: Token,
+    pub(super) bill: Bill,
+    pub(super) progress: Option<Arc<dyn Progress>>,
+}
+
 /// Runs a call that the gate has cleared, in the caller's own time: dropping this future ends it.
-#[expect(clippy::too_many_arguments, reason = "one call's whole state")]
 pub(super) async fn at_once(
     answers: &Answers<'_>,
     trail: &mut Trail,
-    tool: &Tool,
-    owner: &str,
     clearance: Clearance,
-    bill: Bill,
-    hidden: &Hidden,
-    progress: Option<Arc<dyn Progress>>,
+    call: Unconfirmed<'_>,
 ) -> Answer {
+    let Unconfirmed { tool, owner, hidden, bill, progress } = call;
     trail.is_of(clearance.level());
     let power = tool.power(clearance.level());
     let prepared = match tool.backend.prepare(owner, clearance.tool(), power, hidden.secrets()).await {
@@ -82,17 +97,8 @@ pub(super) async fn at_once(
 }
 
 /// Prepares, consumes, runs and records in a task of the host's own, and waits for its reply.
-#[expect(clippy::too_many_arguments, reason = "one call's whole state")]
-pub(super) async fn start(
-    inner: &Arc<Inner>,
-    trail: &Trail,
-    tool: Arc<Tool>,
-    hidden: Hidden,
-    call: Call,
-    token: Token,
-    bill: Bill,
-    progress: Option<Arc<dyn Progress>>,
-) -> Answer {
+pub(super) async fn start(inner: &Arc<Inner>, trail: &Trail, confirmed: Confirmed) -> Answer {
+    let Confirmed { tool, hidden, call, token, bill, progress } = confirmed;
     let (asker, answered) = oneshot::channel();
     let run =
         Run { inner: Arc::clone(inner), trail: trail.clone(), tool, hidden, call: call.clone(), token: token.clone() };

@@ -42,7 +42,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::task::TaskTracker;
-use tool::{Raised, Tool};
+use tool::Tool;
 use trail::{Answer, Trail};
 
 /// A call as a transport hands it over.

@@ -1,7 +1,7 @@
 //! The operator's rules on arguments, asked about one call: what they raise it to, or why it does not run. A rule that has no
 //! answer denies.
 
-use super::Raised;
+use super::tool::Raised;
 use crate::policy::{Facts, Level, NoAnswer, PATIENCE, Rule, Then};
 use std::sync::Arc;
 

@@ -40,7 +40,6 @@ use fits::Unfit;
 use hidden::Hidden;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio_util::task::TaskTracker;
 use tool::Tool;
 use trail::{Answer, Trail};

@@ -18,6 +18,7 @@ mod log;
 mod open;
 mod plugin;
 mod policy;
+mod powers;
 mod print;
 mod resolve;
 mod serve;

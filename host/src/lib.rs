@@ -66,8 +66,9 @@
 //!
 //! # Features
 //!
-//! The library needs none of them: `sqlite` (the store in a file), `rules` (the operator's rules on arguments), `mcp` (serving
-//! over the Model Context Protocol), `program` (the `counterfoil` program; the default).
+//! The library needs none of them: `http` (plug-ins that send requests, where they are granted it), `mcp` (serving over the Model
+//! Context Protocol), `rules` (the operator's rules on arguments), `sqlite` (the store in a file), `program` (the `counterfoil`
+//! program, with all of these; the default).
 
 pub mod audit;
 mod cache;

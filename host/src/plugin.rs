@@ -35,6 +35,7 @@ pub(crate) mod grants;
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "what sends requests is not there"))]
 pub(crate) mod http;
 mod instance;
+mod lacks;
 mod lanes;
 mod load;
 pub(crate) mod manifest;
@@ -112,6 +113,7 @@ struct Inner {
     veil: veil::Veil,
     /// What of it is given, and why the rest is not.
     told: Vec<Grant>,
+    lacks: lacks::Lacks,
     tools: Vec<Declaration>,
     /// From the listed name to the plug-in's own.
     own: BTreeMap<String, String>,

@@ -3,6 +3,10 @@
 //! Whatever comes from a plug-in or a caller passes through here before somebody reads it: a character that moves the
 //! cursor, turns the direction of writing or has no width is shown by its code point instead.
 
+mod hidden;
+
+pub(crate) use hidden::hidden;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -124,19 +128,6 @@ fn cut<'t>(text: &'t str, whole: Option<&str>) -> Option<(&'t str, String, &'t s
     let (_, tail) = text.split_at(text.char_indices().nth_back(TAIL - 1)?.0);
     let digest = crate::digest::sha256(text.as_bytes());
     Some((head, format!("({} in all, SHA-256 {digest}; {whole})", bytes(text.len() as u64)), tail))
-}
-
-/// Whether a person would not see this character, or would see something else moved by it: C0, C1, and what Unicode lists
-/// as format characters, default-ignorable code points and line separators.
-pub(crate) fn hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(u32::from(c),
-            0xAD | 0x34F | 0x600..=0x605 | 0x61C | 0x6DD | 0x70F | 0x890..=0x891 | 0x8E2
-            | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F
-            | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x2800
-            | 0x3164 | 0xFE00..=0xFE0F | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB
-            | 0x110BD | 0x110CD | 0x13430..=0x1343F | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A
-            | 0xE0000..=0xE0FFF)
 }
 
 /// The start of a text that may be of any length, escaped, and how much of it is not shown.

@@ -44,7 +44,7 @@ fn docs_tools_are_listed_as_the_shipped_plug_ins_declare_them() {
 #[test]
 fn docs_examples_are_what_the_gate_and_the_program_say() {
     let told = talk::talk();
-    for name in ["wire.md", "levels.md", "troubleshooting.md"] {
+    for name in ["wire.md", "levels.md", "locking.md", "troubleshooting.md"] {
         page::hold(name, |source| {
             let (kind, rest) = source.split_once(' ').unwrap_or((source, ""));
             match kind {

@@ -87,6 +87,88 @@ fn locking_shows_what_will_run_at_once_and_writes_only_what_somebody_agreed_to()
     );
 }
 
+/// Everything that a configuration can say of a plug-in, over one that asks for anything.
+const GRANTED: &str = r#"
+[[plugins.fetch.http]]
+host = "api.example.com"
+methods = ["GET", "POST"]
+preview = true
+[plugins.fetch]
+source = "stamp.wasm"
+env = { API_KEY = { file = "key" } }
+dirs = [{ host = "data", guest = "/data", access = "read-only" }]
+levels = { fetch_confirmed = 3 }
+rename = { fetch_safe = "look_up" }
+"#;
+
+#[test]
+fn locking_shows_every_tool_at_its_level_and_all_that_the_plug_in_may_use() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("work/data")).unwrap();
+    folder.write("work/key", "hunter2hunter2");
+    fs::set_permissions(folder.path("work/key"), fs::Permissions::from_mode(0o600)).unwrap();
+    swap(&folder, "fetch");
+    let config = format!("[store]\nurl = \"sqlite:state.db\"\n{GRANTED}");
+    folder.write("work/counterfoil.toml", &config);
+    let shown = folder.run(&["plugin", "lock"]);
+    let shows = [
+        "run at once and may change something: fetch; no directory that it may write is granted; to send: GET,POST",
+        "https://api.example.com:443",
+        "(GET and HEAD in previews, too)",
+        "variable API_KEY",
+        "fetch_safe (listed as look_up)",
+    ];
+    shown.gave(2, &shows);
+    assert!(!format!("{shown:?}").contains("hunter2"), "{shown:?}");
+    assert_eq!(happens(&shown, "fetch"), "runs at once, logged");
+    assert_eq!(happens(&shown, "fetch_safe"), "runs at once, read-only");
+    assert_eq!(happens(&shown, "fetch_confirmed"), "always needs a confirmation");
+    assert!(!shown.out.contains("these run at once, too"), "{shown:?}");
+
+    // Without the operator's word the tool's plans decide, and that is said. What is switched off runs not at all.
+    let (kept, _) = config.split_once("levels =").unwrap();
+    folder.write("work/counterfoil.toml", &format!("{kept}tools = [\"fetch_confirmed\"]\n"));
+    let shown = folder.run(&["plugin", "lock"]);
+    shown.gave(2, &["no tool of it is declared to change", "milder than its level: fetch_confirmed; no directory"]);
+    assert_eq!(happens(&shown, "fetch_confirmed"), "needs a confirmation, unless its plan is milder");
+    assert_eq!(happens(&shown, "fetch"), "is not listed: switched off by `tools`");
+}
+
+/// What the table says that a call of a tool does.
+#[track_caller]
+fn happens(shown: &Ran, tool: &str) -> String {
+    let row = shown.out.lines().find(|row| row.starts_with("  ") && row.split_whitespace().next() == Some(tool));
+    row.unwrap_or_else(|| panic!("no row {tool} in {shown:?}")).rsplit("  ").next().unwrap().to_owned()
+}
+
+#[test]
+fn locking_shows_what_is_asked_for_and_not_granted_and_what_agents_are_told() {
+    let folder = Folder::new();
+    folder.run(&["config", "init"]).gave(0, &[]);
+    fs::remove_file(folder.path("work/counterfoil.lock")).unwrap();
+    let text = fs::read_to_string(folder.path("work/counterfoil.toml")).unwrap();
+    let without: Vec<&str> = text.lines().filter(|line| !line.starts_with("dirs")).collect();
+    let whole = folder.run(&["plugin", "lock"]);
+    whole.gave(2, &["granted to write: /files", "milder than its level: write_file", "Deletes one file"]);
+    folder.write("work/counterfoil.toml", &without.join("\n"));
+    let shown = folder.run(&["plugin", "lock"]);
+    shown.gave(2, &["not at all", "not granted", "no directory that it may write is granted"]);
+
+    // A description that goes on and on is shown by its ends, and whole on demand; what is new of one that was locked as well.
+    let folder = open();
+    swap(&folder, "wordy");
+    let ends = ["It begins.", "bytes in all, SHA-256", "It ends."];
+    folder.run(&["plugin", "lock"]).gave(2, &ends);
+    let full = folder.run(&["plugin", "lock", "--full"]);
+    assert!(full.out.contains(&"on and ".repeat(1_000)), "{full:?}");
+    swap(&folder, "stamp");
+    folder.lock();
+    swap(&folder, "stamp_next");
+    let shown = folder.run(&["plugin", "lock"]);
+    let told = shown.out.split_once("what agents are told").unwrap().1;
+    assert!(told.contains("shred: ") && !told.contains("wipe: "), "{shown:?}");
+}
+
 #[test]
 fn a_plug_in_that_changed_since_is_refused_with_the_difference_until_it_is_locked_again() {
     let folder = locked();
@@ -123,10 +205,27 @@ fn a_plug_in_that_changed_since_is_refused_with_the_difference_until_it_is_locke
 }
 
 #[test]
-fn the_same_bytes_that_say_another_thing_each_time_are_refused() {
+fn what_lists_its_tools_otherwise_when_it_is_asked_again_is_neither_locked_nor_loaded() {
+    for name in ["fickle", "someday"] {
+        let folder = open();
+        swap(&folder, name);
+        let words = ["counterfoil.toml:4:", "otherwise when it is asked again", "\"mean\" has other"];
+        for verb in [&["plugin", "lock", "--yes"][..], &["tools"], &["config", "check"]] {
+            folder.run(verb).gave(2, &words);
+        }
+        assert!(!folder.path("work/counterfoil.lock").exists());
+    }
+}
+
+#[test]
+fn the_same_bytes_that_say_another_thing_than_was_locked_are_refused() {
     let folder = open();
     swap(&folder, "fickle");
+    let fixed = |random: u32| folder.write("work/counterfoil.toml", &format!("{CONFIG}fixed.random = {random}\n"));
+    fixed(1);
     folder.lock();
+    folder.run(&["tools"]).gave(0, &[]);
+    fixed(2);
     let words = ["the file is the same", "the tool mean has other description:", "-Means ", "+Means "];
     folder.run(&["tools"]).gave(2, &words);
     folder.run(&["doctor"]).gave(2, &words);

@@ -155,3 +155,18 @@ fn the_plug_ins_that_ship_ask_for_the_least_that_they_can_do_with() {
         assert_eq!(shown["declaration"], expected, "{name}");
     }
 }
+
+#[test]
+fn a_call_that_fails_for_want_of_what_was_not_granted_says_so() {
+    let folder = Folder::new();
+    folder.run(&["config", "init"]).gave(0, &[]);
+    let config = std::fs::read_to_string(folder.path("work/counterfoil.toml")).unwrap();
+    let missing = "(it does not have any directory: the plug-in asks for it (read-write); it is not granted)";
+    let read = ["call", "read_file", r#"{"path":"no_such.txt"}"#];
+    let with = folder.run(&read);
+    with.gave(4, &["no_such.txt"]);
+    assert!(!format!("{with:?}").contains("does not have"), "{with:?}");
+    let without: Vec<&str> = config.lines().filter(|line| !line.starts_with("dirs")).collect();
+    folder.write("work/counterfoil.toml", &without.join("\n"));
+    folder.run(&read).gave(4, &["no directory is granted", missing]);
+}

@@ -8,14 +8,16 @@ use std::time::Duration;
 
 const PASSWORD: &str = "correct-horse-7";
 /// As hostile as the plug-in, from whoever calls.
-const CALLER: &str = "x\u{1b}[2J\u{202e}\u{200b}\u{e0041}\u{2028}\u{9b}y";
+const CALLER: &str = "x\u{1b}[2J\u{202e}\u{200b}\u{e0041}\u{2028}\u{9b}\u{f8ff}\u{34f}\u{2800}y";
 
 /// Whether a character cannot be seen, or changes what is seen of others. Written from Unicode's own lists and not from the
 /// program's.
 fn is_hidden(c: char) -> bool {
     let code = u32::from(c);
     (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(code, 0xAD | 0x34F | 0x61C | 0x180E | 0x3164 | 0xFEFF)
+        || matches!(code, 0xAD | 0x34F | 0x61C | 0x115F | 0x1160 | 0x180E | 0x2800 | 0x3164 | 0xFEFF)
+        || (0xE000..=0xF8FF).contains(&code)
+        || (0xFFF0..=0xFFFC).contains(&code)
         || (0x200B..=0x200F).contains(&code)
         || (0x2028..=0x202E).contains(&code)
         || (0x2060..=0x206F).contains(&code)
@@ -63,7 +65,7 @@ fn arguments(how: &str) -> String {
 #[test]
 fn no_verb_shows_what_cannot_be_seen_nor_a_secret() {
     let stage = Stage::new();
-    let painted = r"\e[2J\u{9b}31m\u{7}\u{202e}\u{2066}\u{200b}\u{200d}\u{feff}\u{e0041}\u{2028}\u{fe0f}\r";
+    let painted = r"\e[2J\u{9b}31m\u{7}\u{202e}\u{2066}\u{200b}\u{200d}\u{feff}\u{e0041}\u{2028}\u{fe0f}\u{e000}\u{fff9}\u{115f}\r";
     stage.gave(&["tools"], 0, &["paint"]);
     stage.gave(&["tools", "--json"], 0, &[r"description\\e[2J"]);
     stage.gave(&["config", "check"], 0, &["paint"]);

@@ -26,9 +26,7 @@ fn configuration(env: &str) -> String {
 
 #[track_caller]
 fn run(mut command: Command) -> Ran {
-    let output = command.output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    Ran { code: output.status.code().unwrap(), out: text(&output.stdout), err: text(&output.stderr) }
+    Ran::of(&command.output().unwrap())
 }
 
 /// Runs the program with a variable of its own.
@@ -193,7 +191,6 @@ fn a_clock_and_randomness_that_are_fixed_are_shown_and_what_is_no_clock_is_refus
         folder.write("work/counterfoil.toml", &text);
     };
     fixed("clock = \"2026-01-01T00:00:00Z\"\nrandom = 42");
-    // What it says of its tools is fixed as well.
     folder.lock();
     folder.run(&["config", "check"]).gave(0, &["clock stands at 2026-01-01T00:00:00Z", "randomness from 42"]);
     let seen = |_| folder.run(&["call", "chance_safe", "{}", "--json"]).json();

@@ -1,6 +1,7 @@
 //! Plug-ins and the network: what they may send to whom, in previews, safe calls and runs, and what is known afterwards.
 
 mod change;
+mod denied;
 mod effect;
 mod limits;
 mod reload;

@@ -60,7 +60,7 @@ impl Inner {
             Ok(Err(error)) => Err(ended(&error, &instance.store.data().usage)),
             Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", self.limits.preview))),
         };
-        plan.and_then(|plan| veil.plan(plan)).map_err(|error| veil.error(error))
+        plan.and_then(|plan| veil.plan(plan)).map_err(|error| self.lacks.beside(veil.error(error)))
     }
 
     pub(super) async fn prepare(
@@ -127,7 +127,9 @@ impl Prepared for Ready {
             (Err(unfinished), Ok(_)) => Err(unfinished),
             (_, ended) => ended,
         };
-        ended.map(|outcome| veil.outcome(outcome)).map_err(|error| RunError { error: veil.error(error), observed })
+        ended
+            .map(|outcome| veil.outcome(outcome))
+            .map_err(|error| RunError { error: plugin.lacks.beside(veil.error(error)), observed })
     }
 }
 

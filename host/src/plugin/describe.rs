@@ -1,5 +1,5 @@
-//! What a plug-in says about its tools: asked once, of an instance without grants, and believed only where it keeps the
-//! rules.
+//! What a plug-in says about its tools: asked twice, of instances without grants at another time and with other chance, and
+//! believed only where it keeps the rules and says the same both times.
 
 use super::bindings::PluginPre;
 use super::bindings::exports::counterfoil::tool::tools::{Level as WitLevel, Tool};
@@ -18,6 +18,7 @@ use crate::text;
 use crate::tool::{Declaration, NAME_RULE, Power, is_name};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 /// Tools of one plug-in: more than an agent can choose among.
 const TOOLS: usize = 256;
@@ -40,19 +41,13 @@ pub(super) async fn ask(
     // The pool has no more instances than there are slots. What is asked at a start is nobody's, and leaves room for calls.
     let place = sandbox.slots.enter(NOBODY).map_err(|asked| format!("waits behind {asked} others"))?;
     let _slot = place.turn(false).await.map_err(|error| error.to_string())?;
-    let nothing = Given { fixed: fixed.clone(), ..Given::default() };
-    let asked = async {
-        let mut instance = Instance::new(pre, limits, &nothing, Power::ReadOnly, Opened::default())
-            .await
-            .map_err(|error| super::load::not_started(&error))?;
-        let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;
-        instance.log(&Volume::new(limits.log_per_minute), &Veil::default(), plugin, "list-tools");
-        tools.map_err(|error| format!("failed in list-tools: {}", trapped(&error, &instance.store.data().usage)))
-    };
-    let tools = match tokio::time::timeout(limits.preview, asked).await {
-        Ok(tools) => tools?,
-        Err(_) => return Err(format!("did not list its tools within {:?}", limits.preview)),
-    };
+    let tools = list(pre, limits, fixed, Some(plugin)).await?;
+    // Whoever reads a list and agrees to it must have read the one that there will be.
+    if let Some(what) = changed(&tools, &list(pre, limits, &elsewhere(fixed), None).await?) {
+        return Err(format!(
+            "lists its tools otherwise when it is asked again: {what}; what it lists must not depend on time or chance"
+        ));
+    }
     if tools.is_empty() || tools.len() > TOOLS {
         return Err(format!("lists {} tools: 1 to {TOOLS} are allowed", tools.len()));
     }
@@ -66,6 +61,59 @@ pub(super) async fn ask(
         declared.push(tool);
     }
     Ok((declared, schemas))
+}
+
+/// What a fresh instance lists. What it prints goes to the log under the plug-in's name, where that is given.
+async fn list(
+    pre: &PluginPre<State>,
+    limits: &Limits,
+    fixed: &Fixed,
+    plugin: Option<&str>,
+) -> Result<Vec<Tool>, String> {
+    let nothing = Given { fixed: fixed.clone(), ..Given::default() };
+    let asked = async {
+        let mut instance = Instance::new(pre, limits, &nothing, Power::ReadOnly, Opened::default())
+            .await
+            .map_err(|error| super::load::not_started(&error))?;
+        let tools = instance.plugin.counterfoil_tool_tools().call_list_tools(&mut instance.store).await;
+        if let Some(plugin) = plugin {
+            instance.log(&Volume::new(limits.log_per_minute), &Veil::default(), plugin, "list-tools");
+        }
+        tools.map_err(|error| format!("failed in list-tools: {}", trapped(&error, &instance.store.data().usage)))
+    };
+    match tokio::time::timeout(limits.preview, asked).await {
+        Ok(tools) => tools,
+        Err(_) => Err(format!("did not list its tools within {:?}", limits.preview)),
+    }
+}
+
+/// Another time and another chance, as far as the operator has not fixed them.
+fn elsewhere(fixed: &Fixed) -> Fixed {
+    /// Some ten years: past whatever a list might wait for.
+    const LATER: Duration = Duration::from_hours(10 * 366 * 24);
+    /// Any number.
+    const CHANCE: u64 = 7;
+    Fixed { clock: fixed.clock.or_else(|| SystemTime::now().checked_add(LATER)), random: fixed.random.or(Some(CHANCE)) }
+}
+
+/// What is not the same in two lists.
+fn changed(one: &[Tool], other: &[Tool]) -> Option<String> {
+    if one.len() != other.len() {
+        return Some(format!("{} tools, and then {}", one.len(), other.len()));
+    }
+    let differs = |(one, other): (&Tool, &Tool)| {
+        let what = match (one, other) {
+            _ if one.name != other.name => {
+                return Some(format!("the tool \"{}\" is not there again", text::brief(&one.name)));
+            }
+            _ if one.level != other.level || one.critical != other.critical => "level",
+            _ if one.title != other.title || one.description != other.description => "title or description",
+            _ if one.input_schema != other.input_schema || one.output_schema != other.output_schema => "schemas",
+            _ => return None,
+        };
+        Some(format!("the tool \"{}\" has other {what}", text::brief(&one.name)))
+    };
+    one.iter().zip(other).find_map(differs)
 }
 
 fn declaration(tool: Tool) -> Result<(Declaration, Schema), String> {

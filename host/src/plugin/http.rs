@@ -13,6 +13,8 @@ mod network;
 mod pattern;
 #[cfg(feature = "http")]
 mod traffic;
+#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "nothing is sent that could be denied"))]
+mod why;
 
 #[cfg(feature = "http")]
 pub(crate) use denials::Denials;
@@ -22,6 +24,7 @@ pub(crate) use network::Network;
 pub(crate) use pattern::{HostPattern, Pattern, Target, methods};
 #[cfg(feature = "http")]
 pub(crate) use traffic::{FIELDS, Traffic};
+pub(crate) use why::Why;
 
 use crate::{Error, ErrorKind};
 
@@ -183,17 +186,29 @@ impl Web {
         self.granted.iter().any(|allowed| allowed.pattern.methods().any(|method| !is_reading(method)))
     }
 
-    /// Whether this request may be sent.
-    pub(crate) fn allows(&self, reach: Reach, target: &Target, method: &str) -> bool {
-        let granted = self.granted.iter().any(|Allowed { pattern, preview }| {
-            let reaches = match reach {
-                Reach::Nothing => false,
-                Reach::Reading => *preview && is_reading(method),
-                Reach::Granted => true,
-            };
-            reaches && pattern.matches(target, method)
-        });
-        granted && self.declared.iter().any(|pattern| pattern.matches(target, method))
+    /// Whether this request may be sent, and why not.
+    pub(crate) fn allows(&self, reach: Reach, target: &Target, method: &str) -> Result<(), Why> {
+        if reach == Reach::Nothing {
+            return Err(Why::TooEarly);
+        }
+        let here: Vec<&Allowed> = self.granted.iter().filter(|allowed| allowed.pattern.goes_to(target)).collect();
+        if here.is_empty() {
+            return Err(Why::NotGranted);
+        }
+        if reach == Reach::Reading && !is_reading(method) {
+            return Err(Why::Changes);
+        }
+        let granted: Vec<&&Allowed> = here.iter().filter(|allowed| allowed.pattern.matches(target, method)).collect();
+        if granted.is_empty() {
+            return Err(Why::Method);
+        }
+        if reach == Reach::Reading && !granted.iter().any(|allowed| allowed.preview) {
+            return Err(Why::NotInPreviews);
+        }
+        if !self.declared.iter().any(|pattern| pattern.matches(target, method)) {
+            return Err(Why::NotDeclared);
+        }
+        Ok(())
     }
 }
 
@@ -213,10 +228,15 @@ mod tests {
     }
 
     #[track_caller]
-    fn allows(web: &Web, reach: Reach, request: &str) -> bool {
+    fn asked(web: &Web, reach: Reach, request: &str) -> Result<(), Why> {
         let (method, rest) = request.split_once(' ').unwrap();
         let (scheme, authority) = rest.split_once("://").unwrap();
-        Target::of(scheme, authority).is_some_and(|target| web.allows(reach, &target, method))
+        web.allows(reach, &Target::of(scheme, authority).unwrap(), method)
+    }
+
+    #[track_caller]
+    fn allows(web: &Web, reach: Reach, request: &str) -> bool {
+        asked(web, reach, request).is_ok()
     }
 
     #[test]
@@ -265,6 +285,39 @@ mod tests {
         assert!(!allows(&both, Reach::Granted, "GET https://www.example.com"));
         assert!(!allows(&Web::new(&grants, Vec::new()).unwrap(), Reach::Granted, "GET https://api.example.com"));
         assert!(!allows(&web(&[]), Reach::Granted, "GET https://api.example.com"));
+    }
+
+    #[test]
+    fn a_request_that_is_denied_is_so_for_a_reason() {
+        let grants = [
+            HttpGrant { preview: true, ..HttpGrant::new("a.example.com") },
+            HttpGrant { methods: vec!["GET".into(), "POST".into()], ..HttpGrant::new("b.example.com") },
+            HttpGrant::new("c.example.com"),
+        ];
+        let declared = ["a", "b"].map(|name| HttpGrant {
+            methods: ["GET", "POST", "PUT"].map(str::to_owned).to_vec(),
+            ..HttpGrant::new(format!("{name}.example.com"))
+        });
+        let declared = declared.map(|grant| grant.check().unwrap().pattern).to_vec();
+        let web = Web::new(&grants, declared).unwrap();
+        for (reach, request, why) in [
+            (Reach::Nothing, "GET https://a.example.com", Why::TooEarly),
+            (Reach::Granted, "GET https://d.example.com", Why::NotGranted),
+            (Reach::Granted, "GET http://a.example.com", Why::NotGranted),
+            (Reach::Granted, "GET https://a.example.com:444", Why::NotGranted),
+            (Reach::Granted, "POST https://a.example.com", Why::Method),
+            (Reach::Granted, "PUT https://b.example.com", Why::Method),
+            (Reach::Reading, "POST https://b.example.com", Why::Changes),
+            (Reach::Reading, "GET https://b.example.com", Why::NotInPreviews),
+            (Reach::Granted, "GET https://c.example.com", Why::NotDeclared),
+        ] {
+            assert_eq!(asked(&web, reach, request), Err(why), "{reach:?} {request}");
+        }
+        for (reach, request) in
+            [(Reach::Reading, "GET https://a.example.com"), (Reach::Granted, "POST https://b.example.com")]
+        {
+            assert_eq!(asked(&web, reach, request), Ok(()), "{reach:?} {request}");
+        }
     }
 
     #[test]

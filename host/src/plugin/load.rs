@@ -4,6 +4,7 @@
 use super::bindings::PluginPre;
 use super::given::Resolution;
 use super::instance::State;
+use super::lacks::Lacks;
 use super::sandbox::{CORE_INSTANCES_EACH, MEMORIES_EACH};
 use super::stdio::Volume;
 use super::turns::Turns;
@@ -135,6 +136,7 @@ pub(super) async fn plugin(
             declares,
             veil: Veil::of(&given.env),
             given,
+            lacks: Lacks::of(&told),
             told,
             tools,
             own,

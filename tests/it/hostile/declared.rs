@@ -8,10 +8,10 @@ pub const CASES: &[Case] = &[
     Case::not_loaded("tools_300", "lists 300 tools: 1 to 256 are allowed", "Not loaded."),
     Case::not_loaded("tools_none", "lists 0 tools: 1 to 256 are allowed", "Not loaded."),
     Case::not_loaded("exit_list", "failed in list-tools: it exited with status 0", "Not loaded."),
-    Case::answers(
+    Case::not_loaded(
         "tools_changing",
-        &[call_it(Ok, &[("/now/1", "bad")])],
-        "It is asked once, at the start. What it lists later is seen by nobody, and cannot be called.",
+        "lists its tools otherwise when it is asked again",
+        "Not loaded: it is asked twice, at another time and with other chance.",
     ),
     Case::not_loaded("name_twice", "lists the tool \"bad\" twice", "Not loaded."),
     Case::not_started(

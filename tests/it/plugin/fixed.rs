@@ -14,16 +14,15 @@ async fn host(fixed: Fixed) -> Host {
     Host::builder(gate()).plugin(load("chance", options).await.unwrap()).build().await.unwrap()
 }
 
-/// What preview, run and safe call of one host see, and its list of tools.
+/// What preview, run and safe call of one host see.
 async fn seen(host: &Host) -> Vec<Value> {
     let (status, challenge) = call(host, "chance", "{}").await;
     assert_eq!(status, Status::ConfirmationRequired, "{challenge}");
     let ran = confirmed(host, "chance", "{}").await;
     let safe = call(host, "chance_safe", "{}").await;
     assert_eq!((ran.0, safe.0), (Status::Ok, Status::Ok), "{} {}", ran.1, safe.1);
-    let listed: Value = serde_json::from_str(&host.tools()[0].description).unwrap();
     let only = |from: &Value| KEYS.iter().map(|key| (String::from(*key), from[key].clone())).collect();
-    vec![only(&challenge["preview"]), only(&ran.1), only(&safe.1), only(&listed)]
+    vec![only(&challenge["preview"]), only(&ran.1), only(&safe.1)]
 }
 
 #[tokio::test]
@@ -50,6 +49,30 @@ async fn what_is_fixed_is_the_same_in_every_call_and_every_process() {
     for key in ["random", "next", "insecure", "seed"] {
         assert_ne!(other[0][key], one[0][key], "{key}");
     }
+}
+
+#[tokio::test]
+async fn a_list_that_depends_on_chance_or_time_is_none_unless_they_are_fixed() {
+    let list = |name: &'static str, fixed| async move {
+        let mut options = options(name);
+        options.fixed = fixed;
+        load(name, options).await.map(|plugin| plugin.tools()[0].description.clone()).map_err(|e| e.to_string())
+    };
+    let refused = |said: Result<String, String>| {
+        let said = said.unwrap_err();
+        assert!(said.contains("when it is asked again") && said.contains("other title or description"), "{said}");
+    };
+    let chance = Fixed { random: Some(1), ..Fixed::default() };
+    refused(list("fickle", Fixed::default()).await);
+    refused(list("fickle", Fixed { clock: Some(SystemTime::UNIX_EPOCH), ..Fixed::default() }).await);
+    assert_eq!(list("fickle", chance.clone()).await, list("fickle", chance.clone()).await);
+    assert_ne!(list("fickle", chance.clone()).await, list("fickle", Fixed { random: Some(2), ..chance }).await);
+    // The same today whenever it is asked, and another one some day.
+    refused(list("someday", Fixed::default()).await);
+    assert_eq!(
+        list("someday", Fixed { clock: Some(SystemTime::UNIX_EPOCH), ..Fixed::default() }).await,
+        Ok("Means well.".to_owned())
+    );
 }
 
 #[tokio::test]

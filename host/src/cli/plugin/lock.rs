@@ -1,15 +1,18 @@
 //! `plugin lock [NAME…]`: shows what each plug-in is and what changed since it was locked, and writes it down.
 
+mod shown;
+
 use super::super::ask::agreed;
 use super::super::locked;
-use super::super::print::{Table, bold, inset, line, loud, note, out};
-use super::super::tools::what_happens;
+use super::super::print::{bold, line, note};
 use super::super::wait::{KEPT, wait};
 use super::super::{Usage, exit, open};
 use crate::config::{Config, Difference, Lock, PluginConfig, guard};
-use crate::plugin::{Access, Plugin, PluginOptions, Sandbox, SandboxOptions};
-use crate::{Level, text};
+use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions, Secret};
+use crate::{Error, ErrorKind, text};
 use anyhow::Context as _;
+use shown::Shown;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -29,6 +32,9 @@ pub(in crate::cli) struct Args {
     /// Write nothing; exit code 2 where something is not as it was locked
     #[arg(long)]
     check: bool,
+    /// Show long descriptions whole
+    #[arg(long)]
+    full: bool,
     /// Write without asking
     #[arg(long, short, conflicts_with = "check")]
     yes: bool,
@@ -45,9 +51,10 @@ pub(super) async fn run(args: Args, given: Option<&Path>) -> anyhow::Result<u8> 
     let mut lock = config.lock.clone();
     let mut differs = false;
     for part in config.plugins.iter().filter(|part| args.names.is_empty() || args.names.contains(&part.name)) {
-        let plugin = load(&sandbox, part)
-            .await
-            .map_err(|e| config.places.error(&format!("plugins.{}.source", part.name), &e.to_string()))?;
+        let plugin = load(&sandbox, part).await?.map_err(|e| {
+            let key = if e.kind() == ErrorKind::Config { "" } else { ".source" };
+            config.places.error(&format!("plugins.{}{key}", part.name), &e.to_string())
+        })?;
         let found = locked::pinned(&plugin);
         let before = lock.plugins.get(&part.name);
         let difference = before.and_then(|before| Difference::between(before, &found));
@@ -56,7 +63,8 @@ pub(super) async fn run(args: Args, given: Option<&Path>) -> anyhow::Result<u8> 
             continue;
         }
         differs = true;
-        show(part, &plugin, difference.as_ref())?;
+        let shown = Shown { part, plugin: &plugin, before, difference: difference.as_ref(), full: args.full };
+        shown.print()?;
         lock.plugins.insert(part.name.clone(), found);
     }
     if args.names.is_empty() {
@@ -86,60 +94,14 @@ pub(super) async fn run(args: Args, given: Option<&Path>) -> anyhow::Result<u8> 
     Ok(exit::OK)
 }
 
-/// A plug-in with nothing granted: only what it says of itself is wanted.
-async fn load(sandbox: &Arc<Sandbox>, part: &PluginConfig) -> anyhow::Result<Plugin> {
-    let mut options = PluginOptions::new(&part.name);
-    options.limits = part.options.limits.clone();
-    // What it says of its tools may depend on it.
-    options.fixed = part.options.fixed.clone();
+/// A plug-in with what the configuration grants it, whatever was locked before: to see what it says, and what it may use. No
+/// value of a variable is read for that, the names say it.
+async fn load(sandbox: &Arc<Sandbox>, part: &PluginConfig) -> anyhow::Result<Result<Plugin, Error>> {
+    let mut options = PluginOptions { lock: None, tools: None, rename: BTreeMap::new(), ..part.options.clone() };
+    options.env = part.env.iter().map(|variable| (variable.name.clone(), Secret::new("-"))).collect();
     let (sandbox, source) = (Arc::clone(sandbox), part.source.clone());
     let load = async move { Plugin::load(&sandbox, &source, options).await };
-    Ok(wait(format!("compiling plug-in {}{KEPT}", part.name), load).await??)
-}
-
-/// What is to be read before it is locked: first of all what will run without a confirmation.
-fn show(part: &PluginConfig, plugin: &Plugin, difference: Option<&Difference>) -> anyhow::Result<()> {
-    let source = text::escape(&part.source.display().to_string()).into_owned();
-    let state = if difference.is_some() { "has changed since it was locked" } else { "is not locked" };
-    line(&format!("\n{} {state}: {source} sha256:{}\n", bold(&part.name), plugin.digest()))?;
-    if let Some(difference) = difference {
-        out(&inset(&difference.lines().join("\n")))?;
-        line("")?;
-    }
-    let level = |own: &str, declared: Level| part.levels.get(own).map_or(declared, |level| declared.max(*level));
-    let mut tools: Vec<_> = plugin.own_tools().iter().collect();
-    tools.sort_by_key(|tool| match level(&tool.name, tool.level) {
-        Level::Review => 0,
-        Level::Caution => 1,
-        Level::ApprovalRequired => 2,
-        Level::Safe => 3,
-    });
-    let mut table = Table::new(["TOOL", "LEVEL", "A CALL"]);
-    for tool in &tools {
-        let level = level(&tool.name, tool.level);
-        let raised = level == Level::ApprovalRequired && part.levels.contains_key(&tool.name);
-        let happens = what_happens(level, tool.critical || raised);
-        table.row([tool.name.clone(), super::super::tools::level(level, tool.level), happens.to_owned()]);
-    }
-    out(&inset(&table.to_string()))?;
-    let writes =
-        |tool: &&&crate::tool::Declaration| matches!(level(&tool.name, tool.level), Level::Caution | Level::Review);
-    let at_once: Vec<String> = tools.iter().filter(writes).map(|tool| text::escape(&tool.name).into_owned()).collect();
-    let dirs: Vec<&str> =
-        part.options.dirs.iter().filter(|dir| dir.access == Access::ReadWrite).map(|dir| dir.guest.as_str()).collect();
-    let may = if dirs.is_empty() {
-        "no directory that it may write is granted".to_owned()
-    } else {
-        format!("granted to write: {}", text::escape(&dirs.join(", ")))
-    };
-    line("")?;
-    line(&if at_once.is_empty() {
-        format!("no tool of it is declared to change something without a confirmation; {may}")
-    } else {
-        loud(&format!("once locked, these run at once and may change something: {}; {may}", at_once.join(", ")))
-    })?;
-    line("the levels are the plug-in's own word: raise what you doubt under [plugins.NAME.levels]")?;
-    Ok(())
+    wait(format!("compiling plug-in {}{KEPT}", part.name), load).await
 }
 
 /// Puts the lock in its place, whole, with the mode of the one that it follows.

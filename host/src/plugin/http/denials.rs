@@ -1,7 +1,7 @@
 //! What a call was not allowed to send: counted, and said once when it is over. Of a request only its method and the place that
 //! it was for are told, never what else the plug-in wrote there.
 
-use super::Target;
+use super::{Target, Why};
 use crate::plugin::stdio::{Speaker, Volume};
 use crate::plugin::veil::Veil;
 use http::Method;
@@ -14,10 +14,10 @@ const METHOD: usize = 32;
 /// A request that was denied.
 #[derive(Debug)]
 pub(super) enum Denied {
-    /// For where it went, or for its method. `None`: that is no plain host, or nothing of HTTP.
-    To { target: Option<Target>, authority: String },
-    /// For its body, which nobody expects.
-    Body { target: Target },
+    /// For its place, its method or its body. The plug-in's own spelling of the host beside the place.
+    To { target: Target, authority: String, why: Why },
+    /// That is for no plain host, or nothing of HTTP.
+    Nowhere,
 }
 
 /// Those of one call. Clones share them.
@@ -38,24 +38,24 @@ impl Denials {
     }
 
     /// In words; `None`: there were none.
-    fn told(&self, veil: &Veil) -> Option<String> {
+    pub(super) fn told(&self, veil: &Veil) -> Option<String> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (method, denied) = kept.first.as_ref()?;
         let method = veil.shown(method.as_str(), METHOD);
-        let what = match denied {
-            Denied::To { target: Some(target), authority } => {
+        let more = kept.times - 1;
+        let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+        Some(match denied {
+            Denied::To { target, authority, why } => {
                 let place = target.place();
                 // A host is compared in lower case: a secret in it shows only in the plug-in's own spelling.
-                match veil.text(authority) == *authority && veil.text(&place) == place {
-                    true => format!("{method} {place}"),
-                    false => format!("{method} to a host that has a secret in its name"),
-                }
+                let place = match veil.text(authority) == *authority && veil.text(&place) == place {
+                    true => place,
+                    false => "to a host that has a secret in its name".to_owned(),
+                };
+                format!("denied: {method} {place}{more}: {}", why.words())
             }
-            Denied::To { target: None, .. } => format!("{method} to what is no plain host of http or https"),
-            Denied::Body { target } => format!("{method} with a body {}", veil.text(&target.place())),
-        };
-        let more = kept.times - 1;
-        Some(if more == 0 { format!("denied: {what}") } else { format!("denied: {what}, and {more} more") })
+            Denied::Nowhere => format!("denied: {method} to what is no plain host of http or https{more}"),
+        })
     }
 
     /// Hands them to the log.
@@ -78,8 +78,11 @@ mod tests {
         let variables = [("KEY".to_owned(), Secret::new("Hunter2"))];
         let denials = Denials::default();
         for (method, scheme, authority) in requests {
-            let (target, authority) = (Target::of(scheme, authority), (*authority).to_owned());
-            denials.add(&Method::from_bytes(method.as_bytes()).unwrap(), Denied::To { target, authority });
+            let denied = match Target::of(scheme, authority) {
+                Some(target) => Denied::To { target, authority: (*authority).to_owned(), why: Why::Method },
+                None => Denied::Nowhere,
+            };
+            denials.add(&Method::from_bytes(method.as_bytes()).unwrap(), denied);
         }
         assert_eq!(denials.told(&Veil::of(&variables)).as_deref(), Some(expected), "{requests:?}");
     }
@@ -87,19 +90,21 @@ mod tests {
     #[test]
     fn of_a_denied_request_only_its_method_and_its_place_are_told() {
         let plain = ("GET", "https", "a.example:8443");
-        check(&[plain], "denied: GET https://a.example:8443");
-        check(&[plain, ("POST", "http", "b.example"), plain], "denied: GET https://a.example:8443, and 2 more");
+        let why = Why::Method.words();
+        check(&[plain], &format!("denied: GET https://a.example:8443: {why}"));
+        let three = format!("denied: GET https://a.example:8443, and 2 more: {why}");
+        check(&[plain, ("POST", "http", "b.example"), plain], &three);
         let nowhere = "denied: GET to what is no plain host of http or https";
         for (scheme, authority) in
             [("https", "user:Hunter2@a.example"), ("https", "user@a.example"), ("Hunter2", "a.example"), ("https", "")]
         {
             check(&[("GET", scheme, authority)], nowhere);
         }
-        let hidden = "denied: GET to a host that has a secret in its name";
-        check(&[("GET", "https", "x-Hunter2.a.example")], hidden);
-        check(&[("XHunter2", "https", "a.example")], "denied: X[KEY] https://a.example");
+        let hidden = format!("denied: GET to a host that has a secret in its name: {why}");
+        check(&[("GET", "https", "x-Hunter2.a.example")], &hidden);
+        check(&[("XHunter2", "https", "a.example")], &format!("denied: X[KEY] https://a.example: {why}"));
         let long = "M".repeat(40);
-        check(&[(&long, "https", "a.example")], &format!("denied: {}… https://a.example", "M".repeat(29)));
+        check(&[(&long, "https", "a.example")], &format!("denied: {}… https://a.example: {why}", "M".repeat(29)));
         assert_eq!(Denials::default().told(&Veil::default()), None);
     }
 }

@@ -54,7 +54,7 @@ impl Default for Network {
 }
 
 impl Network {
-    fn looking_up_with(look_up: LookUp) -> Self {
+    pub(super) fn looking_up_with(look_up: LookUp) -> Self {
         Self { look_up, tls: OnceCell::new() }
     }
 

@@ -44,11 +44,14 @@ impl Pattern {
 
     /// Whether it is one of these requests.
     pub(crate) fn matches(&self, target: &Target, method: &str) -> bool {
-        let Self { scheme, host, port, methods } = self;
-        scheme.is_none_or(|scheme| scheme == target.scheme)
-            && host.matches(&target.host)
-            && port.is_none_or(|port| port == target.port)
-            && methods.as_ref().is_none_or(|methods| methods.contains(method))
+        self.goes_to(target) && self.methods.as_ref().is_none_or(|methods| methods.contains(method))
+    }
+
+    /// Whether it is for one of these places, whatever its method.
+    pub(super) fn goes_to(&self, target: &Target) -> bool {
+        self.scheme.is_none_or(|scheme| scheme == target.scheme)
+            && self.host.matches(&target.host)
+            && self.port.is_none_or(|port| port == target.port)
     }
 
     /// What both let through; `None` where that is nothing.

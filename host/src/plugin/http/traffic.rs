@@ -4,7 +4,7 @@
 use super::body::{Allowance, Begun, Counted};
 use super::denials::{Denials, Denied};
 use super::network::{LookUps, Network, Stream};
-use super::{Reach, Target, Web, is_reading};
+use super::{Reach, Target, Web, Why, is_reading};
 use crate::plugin::options::Limits;
 use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, Request, Response, Uri};
@@ -71,23 +71,31 @@ impl Traffic {
 
     /// Decides. What is let through has its note and its place.
     fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Target, Note), Error> {
-        self.requests = self.requests.checked_sub(1).ok_or(Error::ConnectionLimitReached)?;
         let (uri, method) = (request.uri(), request.method());
         let scheme = uri.scheme_str().unwrap_or_default();
         let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
         let target = Target::of(scheme, authority);
-        let allowed = target.as_ref().is_some_and(|target| self.web.allows(self.reach, target, method.as_str()));
+        let denied = |target, why| Denied::To { target, authority: authority.to_owned(), why };
+        let Some(left) = self.requests.checked_sub(1) else {
+            self.denials.add(method, target.map_or(Denied::Nowhere, |target| denied(target, Why::TooMany)));
+            return Err(Error::ConnectionLimitReached);
+        };
+        self.requests = left;
+        let Some(target) = target else {
+            self.denials.add(method, Denied::Nowhere);
+            return Err(Error::HttpRequestDenied);
+        };
         let carries = request.headers().get(CONTENT_LENGTH).is_some_and(|length| length != "0");
-        match target {
-            Some(target) if allowed && (self.reach == Reach::Granted || !carries) => {
-                let looks = is_reading(method.as_str()) && request.body().is_end_stream();
-                Ok((target, Note::new(if looks { None } else { Some(&self.changing) })))
-            }
-            target => {
-                self.denials.add(method, Denied::To { target, authority: authority.to_owned() });
-                Err(Error::HttpRequestDenied)
-            }
+        let allowed = match self.web.allows(self.reach, &target, method.as_str()) {
+            Ok(()) if self.reach == Reach::Reading && carries => Err(Why::Changes),
+            allowed => allowed,
+        };
+        if let Err(why) = allowed {
+            self.denials.add(method, denied(target, why));
+            return Err(Error::HttpRequestDenied);
         }
+        let looks = is_reading(method.as_str()) && request.body().is_end_stream();
+        Ok((target, Note::new(if looks { None } else { Some(&self.changing) })))
     }
 }
 
@@ -111,10 +119,12 @@ impl WasiHttpHooks for Traffic {
             Err(error) => Box::new(async { Err(error) }),
             Ok((target, note)) => {
                 let (network, left, reach) = (Arc::clone(&self.web.network), self.left.clone(), self.reach);
+                let authority = request.uri().authority().map(ToString::to_string).unwrap_or_default();
                 let (denials, lookups) = (self.denials.clone(), self.web.lookups.clone());
                 let options = options.unwrap_or_default();
                 Box::new(async move {
-                    Sending { target, network, lookups, left, reach, options, note, denials }.go(request).await
+                    let sending = Sending { target, authority, network, lookups, left, reach, options, note, denials };
+                    sending.go(request).await
                 })
             }
         }
@@ -143,6 +153,8 @@ impl Note {
 /// One request that may be sent.
 struct Sending {
     target: Target,
+    /// As the plug-in spelt it.
+    authority: String,
     network: Arc<Network>,
     lookups: LookUps,
     left: Allowance,
@@ -204,12 +216,21 @@ impl Sending {
         head.headers.insert(HOST, HeaderValue::try_from(authority).map_err(|_| Error::HttpRequestUriInvalid)?);
         let path = head.uri.path_and_query().cloned().unwrap_or_else(|| http::uri::PathAndQuery::from_static("/"));
         head.uri = Uri::from(path);
-        let stream = self.network.connect(&self.target, &self.lookups, self.options.connect_timeout).await?;
+        let stream = self.network.connect(&self.target, &self.lookups, self.options.connect_timeout).await;
+        if matches!(stream, Err(Error::DestinationIpProhibited)) {
+            self.denied(&head.method, Why::Inside);
+        }
+        let stream = stream?;
         let body = match body {
             Some(body) => Counted::sent(body, self.left.clone(), std::convert::identity).boxed_unsync(),
             None => Empty::new().map_err(|never| match never {}).boxed_unsync(),
         };
         Ok((Request::from_parts(head, body), stream))
+    }
+
+    fn denied(&self, method: &Method, why: Why) {
+        let (target, authority) = (self.target.clone(), self.authority.clone());
+        self.denials.add(method, Denied::To { target, authority, why });
     }
 
     /// The body of a request that only looks: hardly ever anything, and then it may be more than a look. Libraries open
@@ -222,7 +243,7 @@ impl Sending {
             }
             Some(body) if self.reach == Reach::Granted => Ok(Some(body.boxed_unsync())),
             Some(_) => {
-                self.denials.add(method, Denied::Body { target: self.target.clone() });
+                self.denied(method, Why::Changes);
                 Err(Error::HttpRequestDenied)
             }
         }
@@ -238,5 +259,28 @@ fn failed(error: hyper::Error) -> Error {
         _ if error.is_parse_too_large() => Error::HttpResponseHeaderSectionSize(None),
         _ if error.is_incomplete_message() || error.is_closed() => Error::HttpResponseIncomplete,
         _ => Error::HttpProtocolError,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::{HttpGrant, Pattern};
+    use super::*;
+    use crate::plugin::veil::Veil;
+
+    #[tokio::test]
+    async fn a_name_that_leads_into_the_machine_is_denied_for_that_reason() {
+        let network = Arc::new(Network::looking_up_with(|_| Ok(vec![[127, 0, 0, 1].into()])));
+        let web = Web::new(&[HttpGrant::new("a.example")], vec![Pattern::any()]).unwrap().through(&network);
+        let mut traffic = Traffic::new(&web, &Limits::default());
+        traffic.reach = Reach::Granted;
+        let body = Empty::new().map_err(|never| match never {}).boxed_unsync();
+        let request = Request::get("https://a.example/?key=hunter2").body(body).unwrap();
+        let sent = Box::into_pin(traffic.send_request(request, None, Box::new(async { Ok(()) }))).await;
+        assert!(matches!(sent, Err(Error::DestinationIpProhibited)));
+        let told = traffic.denials.told(&Veil::default()).unwrap();
+        assert_eq!(told, format!("denied: GET https://a.example: {}", Why::Inside.words()));
     }
 }

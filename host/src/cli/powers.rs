@@ -1,0 +1,73 @@
+//! What each plug-in may use: of what it asks for, what is granted, and why the rest is not. Told alike by everything that
+//! shows it. Of a variable the name and where it comes from, never the value.
+
+use super::print::{Table, inset, line, loud, out};
+use crate::config::PluginConfig;
+use crate::plugin::{Grant, GrantKind, Plugin};
+use crate::text;
+
+/// A table of it, and remarks below.
+pub(super) struct Powers {
+    table: Table<4>,
+    any: bool,
+    remarks: Vec<String>,
+}
+
+impl Powers {
+    pub(super) fn new() -> Self {
+        Self { table: Table::new(["PLUG-IN", "MAY USE", "WHICH IS", "AND MAY"]), any: false, remarks: Vec::new() }
+    }
+
+    /// Adds what a plug-in may use, `part` being what the operator says of it.
+    pub(super) fn add(&mut self, plugin: &Plugin, part: Option<&PluginConfig>) {
+        for grant in plugin.grants() {
+            self.any = true;
+            let may = grant.may.as_deref().map_or("not at all", |may| meaning(grant.kind, may));
+            let what = format!("{} {}", grant.kind.name(), grant.what);
+            if let Some(why) = &grant.why {
+                let subject = format!("{} of {}", text::escape(&what), text::escape(plugin.name()));
+                self.remarks.push(format!("{subject}: {}", text::escape(why)));
+            }
+            self.table.row([plugin.name().to_owned(), what, source(part, grant), may.to_owned()]);
+        }
+    }
+
+    pub(super) fn print(&self, nothing: &str) -> anyhow::Result<()> {
+        if !self.any {
+            line(nothing)?;
+            return Ok(());
+        }
+        out(&self.table.to_string())?;
+        if !self.remarks.is_empty() {
+            line("")?;
+            line(&loud("What is granted and what a plug-in asks for are not the same; only what is both is given:"))?;
+            line(&inset(&self.remarks.join("\n")))?;
+        }
+        Ok(())
+    }
+}
+
+/// What stands behind it, where the operator granted it.
+pub(super) fn source(part: Option<&PluginConfig>, grant: &Grant) -> String {
+    let Some(part) = part else { return String::new() };
+    match grant.kind {
+        GrantKind::Directory => {
+            let dir = part.options.dirs.iter().find(|dir| dir.guest == grant.what);
+            dir.map(|dir| dir.host.display().to_string()).unwrap_or_default()
+        }
+        GrantKind::Variable => {
+            let variable = part.env.iter().find(|variable| variable.name == grant.what);
+            variable.map(|variable| variable.source.to_string()).unwrap_or_default()
+        }
+        // The place is all that there is of it.
+        GrantKind::Http | GrantKind::Clock | GrantKind::Randomness => String::new(),
+    }
+}
+
+fn meaning(kind: GrantKind, may: &str) -> &str {
+    match (kind, may) {
+        (GrantKind::Directory, "read-only") => "read it",
+        (GrantKind::Directory, "read-write") => "change it (never in previews and safe calls)",
+        _ => may,
+    }
+}

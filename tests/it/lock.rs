@@ -120,7 +120,7 @@ fn locking_shows_every_tool_at_its_level_and_all_that_the_plug_in_may_use() {
     ];
     shown.gave(2, &shows);
     assert!(!format!("{shown:?}").contains("hunter2"), "{shown:?}");
-    assert_eq!(happens(&shown, "fetch"), "runs at once, logged");
+    assert_eq!(happens(&shown, "fetch"), "runs at once, recorded");
     assert_eq!(happens(&shown, "fetch_safe"), "runs at once, read-only");
     assert_eq!(happens(&shown, "fetch_confirmed"), "always needs a confirmation");
     assert!(!shown.out.contains("these run at once, too"), "{shown:?}");

@@ -80,7 +80,7 @@ pub(super) fn what_a_call_does(tool: &Listing) -> &'static str {
 pub(super) fn what_happens(level: Level, always: bool) -> &'static str {
     match level {
         Level::Safe => "runs at once, read-only",
-        Level::Caution | Level::Review => "runs at once, logged",
+        Level::Caution | Level::Review => "runs at once, recorded",
         Level::ApprovalRequired if always => "always needs a confirmation",
         Level::ApprovalRequired => "needs a confirmation, unless its plan is milder",
     }

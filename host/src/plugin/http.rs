@@ -13,7 +13,6 @@ mod network;
 mod pattern;
 #[cfg(feature = "http")]
 mod traffic;
-#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "nothing is sent that could be denied"))]
 mod why;
 
 #[cfg(feature = "http")]

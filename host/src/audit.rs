@@ -118,7 +118,7 @@ impl Audit {
         if options.checkpoints.is_empty() {
             return config("the audit has no place for checkpoints: name a folder outside its own");
         }
-        if options.checkpoints.iter().any(|place| place.starts_with(&options.dir) || options.dir.starts_with(place)) {
+        if options.checkpoints.iter().any(|place| private::within_one_another(place, &options.dir)) {
             return config("the checkpoints must not be with what they check: name a folder outside the audit's own");
         }
         if options.max_file < LEAST_FILE {

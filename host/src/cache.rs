@@ -1,8 +1,9 @@
 //! Compiled code on disk, keyed by the component's bytes and the engine's settings. Compiled code is machine code: a file
-//! is used only when it and its folder are this user's and nobody else can write them. Anything else is passed over, said
+//! is used only when it and its folder are this user's and nobody else can write or replace them. Anything else is passed over, said
 //! in the log, and compiled anew; the cache can make a start slow, never wrong.
 
 use crate::digest::{Digest, sha256};
+use crate::others;
 use std::hash::{Hash, Hasher};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -106,23 +107,29 @@ fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
 /// Whether there is a file that may be loaded; an error says why one that exists must not be.
 fn usable(folder: &Path, path: &Path) -> Result<bool, &'static str> {
     let Ok(place) = std::fs::metadata(folder) else { return Ok(false) };
-    private(&place).map_err(|_| "its folder belongs to or is writable by others: make it 0700")?;
+    private(folder, &place).map_err(|()| "its folder belongs to or is writable by others: make it 0700")?;
+    if others::can_replace(folder).is_some() {
+        return Err("its folder can be replaced by others: they can write one that it lies in");
+    }
     match std::fs::symlink_metadata(path) {
         Ok(file) if !file.is_file() => Err("it is not a regular file"),
-        Ok(file) => private(&file).map(|()| file.len() > 0).map_err(|_| "it belongs to or is writable by others"),
+        Ok(file) if file.nlink() > 1 => Err("it has another name (a hard link), by which it could be changed"),
+        Ok(file) => {
+            private(path, &file).map(|()| file.len() > 0).map_err(|()| "it belongs to or is writable by others")
+        }
         Err(_) => Ok(false),
     }
 }
 
-fn private(found: &std::fs::Metadata) -> Result<(), ()> {
+fn private(path: &Path, found: &std::fs::Metadata) -> Result<(), ()> {
     let ours = found.uid() == rustix::process::geteuid().as_raw();
-    if ours && found.mode() & 0o022 == 0 { Ok(()) } else { Err(()) }
+    if ours && others::can_write(path, found).is_none() { Ok(()) } else { Err(()) }
 }
 
 fn store(folder: &Path, path: &Path, component: &Component) -> io::Result<()> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    private(&std::fs::metadata(folder)?)
+    private(folder, &std::fs::metadata(folder)?)
         .map_err(|()| io::Error::other("the folder belongs to or is writable by others: make it 0700"))?;
     let code = component.serialize().map_err(io::Error::other)?;
     sweep(folder);
@@ -243,6 +250,11 @@ mod tests {
         assert!(!cache.holds(&engine, EMPTY));
         cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
         assert_eq!(files(&folder), [file]);
+
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(cache.holds(&engine, EMPTY));
+        std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(!cache.holds(&engine, EMPTY));
     }
 
     #[test]
@@ -280,6 +292,12 @@ mod tests {
             assert!(matches!(cache.held(&engine, EMPTY), Held::Untrusted(_)));
             assert_eq!(cache.held(&engine, b"other"), Held::Missing);
         }
+
+        let second = place.path().join("second name");
+        std::fs::hard_link(&file, &second).unwrap();
+        assert!(!cache.holds(&engine, EMPTY));
+        cache.component(&engine, EMPTY, &sha256(EMPTY)).unwrap();
+        assert_eq!((cache.holds(&engine, EMPTY), std::fs::metadata(&second).unwrap().nlink()), (true, 1));
 
         let elsewhere = place.path().join("elsewhere");
         std::fs::rename(&file, &elsewhere).unwrap();

@@ -15,6 +15,7 @@ mod http;
 mod lock;
 mod places;
 mod rules;
+mod shape;
 mod tools;
 mod units;
 

@@ -80,6 +80,7 @@ pub mod host;
 mod json;
 mod names;
 pub mod native;
+mod others;
 pub mod owner;
 mod permit;
 pub mod plugin;

@@ -37,6 +37,7 @@ pub(crate) mod http;
 mod instance;
 mod lacks;
 mod lanes;
+mod linked;
 mod load;
 pub(crate) mod manifest;
 mod opened;

@@ -1,14 +1,13 @@
-//! Files and folders of the program's own. One that another user owns or can write is refused, never repaired: what it
-//! says can't be trusted any more.
+//! Files and folders of the program's own. One that another user owns, can write or can replace is refused, never repaired:
+//! what it says can't be trusted any more.
 
+use crate::others;
 use rustix::process::geteuid;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Write permission for the group or for everybody.
-const OTHERS_WRITE: u32 = 0o022;
 /// Any permission for the group or for everybody.
 const OTHERS: u32 = 0o077;
 
@@ -24,7 +23,16 @@ pub(crate) fn folder(path: &Path) -> io::Result<()> {
     if !metadata.is_dir() {
         return Err(refused(path, "is no folder: choose another path"));
     }
-    ours(path, &metadata)
+    ours(path, &metadata)?;
+    in_place(path)
+}
+
+/// Refuses what somebody else can put another in the place of.
+fn in_place(path: &Path) -> io::Result<()> {
+    match others::can_replace(path) {
+        Some(what) => Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{}: {what}", path.display()))),
+        None => Ok(()),
+    }
 }
 
 /// The folders that get a new name in them where `path` is made: none where it is there.
@@ -37,10 +45,26 @@ fn parents_of_new(path: &Path) -> Vec<PathBuf> {
     new.map(parent).collect()
 }
 
+/// Whether one of two places lies in the other, or both are one, whatever links lead there. What is not there yet is taken to be
+/// made where its path leads now.
+pub(crate) fn within_one_another(one: &Path, other: &Path) -> bool {
+    let (one, other) = (resolved(one), resolved(other));
+    one.starts_with(&other) || other.starts_with(&one)
+}
+
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let there = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, above)));
+    match there {
+        Some((real, above)) => real.join(path.strip_prefix(above).unwrap_or(Path::new(""))).components().collect(),
+        None => path,
+    }
+}
+
 /// The same check of a folder that may not be there yet. Makes nothing.
 pub(crate) fn existing_folder(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => ours(path, &metadata),
+        Ok(metadata) if metadata.is_dir() => ours(path, &metadata).and_then(|()| in_place(path)),
         Ok(_) => Err(refused(path, "is no folder: choose another path")),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(e),
@@ -52,7 +76,7 @@ fn ours(path: &Path, metadata: &Metadata) -> io::Result<()> {
     if metadata.uid() != geteuid().as_raw() {
         return Err(refused(path, "belongs to another user: remove it or choose another path"));
     }
-    if metadata.mode() & OTHERS_WRITE != 0 {
+    if others::can_write(path, metadata).is_some() {
         return Err(refused(path, "can be written by other users: look at what is in it, then `chmod go-w` it"));
     }
     Ok(())
@@ -143,12 +167,38 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let file = base.path().join("x");
         fs::write(&file, b"one").unwrap();
-        for bad in [0o620, 0o602] {
+        for bad in [0o622, 0o602] {
             mode(&file, bad);
             assert!(state_file(&file).unwrap_err().to_string().contains("other users"));
         }
+        let inner = base.path().join("a");
+        folder(&inner).unwrap();
         mode(base.path(), 0o777);
         assert!(folder(base.path()).unwrap_err().to_string().contains("other users"));
+        for refused in [folder(&inner), existing_folder(&inner)] {
+            assert!(refused.unwrap_err().to_string().contains("everybody can replace it"));
+        }
+        mode(base.path(), 0o1777);
+        folder(&inner).unwrap();
+    }
+
+    #[test]
+    fn two_places_are_one_whatever_links_lead_there() {
+        let base = tempfile::tempdir().unwrap();
+        let at = |path: &str| base.path().join(path);
+        fs::create_dir_all(at("state/audit")).unwrap();
+        fs::create_dir(at("other")).unwrap();
+        std::os::unix::fs::symlink(at("state"), at("way")).unwrap();
+        let check = |one: &str, other: &str, within: bool| {
+            assert_eq!(within_one_another(&at(one), &at(other)), within, "{one} {other}");
+            assert_eq!(within_one_another(&at(other), &at(one)), within, "{other} {one}");
+        };
+        check("state/audit", "way/audit/heads", true);
+        check("state/audit", "way/audit", true);
+        check("state/audit", "other/../way/audit/a/b", true);
+        check("state/audit", "way/heads", false);
+        check("state/audit", "state/audit-heads", false);
+        check("other", "state", false);
     }
 
     #[test]

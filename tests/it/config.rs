@@ -78,9 +78,26 @@ fn what_is_no_toml_is_refused_at_its_line() {
     refused("[gate]\nttl = \"5m\n", 2, &["string"]);
     refused("[gate]\nttl = \"5m\"\nttl = \"6m\"\n", 3, &["duplicate key", "keep one"]);
     refused("[gate]\n[gate]\n", 2, &["keep one"]);
-    refused("plugins = 3\n", 1, &["expected a map"]);
+    refused("plugins = 3\n", 1, &["a table belongs here"]);
     refused("[plugins.files]\n", 1, &["`source` is missing"]);
     refused("\u{202e}x = 1\n", 1, &["\\u{202e}"]);
+}
+
+#[test]
+fn a_list_where_a_table_belongs_is_refused() {
+    // Each would be taken for the values of the keys, in their order.
+    refused("gate = [\"5m\"]\n", 1, &["a table belongs here and not a list"]);
+    refused("plugins.files = [\"files.wasm\"]\n", 1, &["not a list"]);
+    refused(&files("limits = [\"1s\"]\n"), 3, &["not a list"]);
+    refused(&files("dirs = [[\"../workspace\", \"/f\", \"read-write\"]]\n"), 3, &["not a list"]);
+    refused(&files("http = [[\"example.com\"]]\n"), 3, &["not a list"]);
+    refused(
+        "[[budgets]]\nname = \"a\"\n[audit]\n[store]\n[gate]\n[plugins]\n[plugins.files]\nfixed = [1]\n",
+        8,
+        &["not a list"],
+    );
+    refused("rules = [[1]]\n", 1, &["not a list"]);
+    accepted("gate = {}\nplugins = {}\nrules = []\n");
 }
 
 #[test]
@@ -226,6 +243,10 @@ fn a_directory_exists_and_has_a_path_of_its_own() {
         (&dir.host, dir.guest.as_str(), dir.access),
         (&place.at("workspace").canonicalize().unwrap(), "/f", Access::ReadOnly)
     );
+    // A link stays in the path: it may be turned while the program runs.
+    symlink(place.at("workspace"), place.at("plugs/current")).unwrap();
+    let config = place.load(dirs("../plugs/current", "/f")).unwrap();
+    assert!(config.plugins[0].options.dirs[0].host.ends_with("plugs/current"), "{config:?}");
 }
 
 #[test]
@@ -235,6 +256,29 @@ fn a_grant_that_reaches_the_programs_own_files_is_refused() {
     refused(&dirs(".."), 3, &["the configuration"]);
     refused(&dirs("/"), 3, &["reaches"]);
     refused(&dirs("../workspace-link"), 3, &["the configuration"]);
+    let linked = |access: &str, own: &str| {
+        let place = Place::new();
+        let toml = dirs("../workspace").replace("\"/f\"", &format!("\"/f\", access = \"{access}\""));
+        let toml = format!("[store]\nurl = \"sqlite:state.db\"\n{toml}");
+        std::fs::write(place.at("own/state.db"), "").unwrap();
+        std::fs::write(place.at("own/counterfoil.toml"), "").unwrap();
+        std::fs::hard_link(place.at(own), place.at("workspace/inner/name")).unwrap();
+        place.load(toml).map_err(|error| error.to_string())
+    };
+    for access in ["read-only", "read-write"] {
+        for (own, what) in [
+            ("own/counterfoil.toml", "the configuration"),
+            ("own/state.db", "the store"),
+            ("own/files.wasm", "a plug-in file"),
+        ] {
+            let error = linked(access, own).expect_err(own);
+            assert!(
+                error.contains(":5:") && error.contains(what) && error.contains("workspace/inner/name (a hard link)"),
+                "{error}"
+            );
+        }
+        assert!(linked(access, "own/other.wasm").is_ok());
+    }
     refused(&dirs("/proc"), 3, &["/proc"]);
     let store = |url: &str| format!("[store]\nurl = \"sqlite:{url}\"\n{}", dirs("../workspace"));
     refused(&store("../workspace/state.db"), 5, &["the store", "state.db"]);
@@ -307,9 +351,13 @@ fn a_file_that_cannot_be_trusted_is_not_read() {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::write(place.at("other/ok.toml"), "").unwrap();
     std::fs::set_permissions(place.at("other"), std::fs::Permissions::from_mode(0o777)).unwrap();
-    refused("other/ok.toml", &["everybody can replace it", "chmod o-w"]);
+    refused("other/ok.toml", &["everybody can replace it", "chmod go-w"]);
+    std::fs::create_dir(place.at("other/in")).unwrap();
+    std::fs::write(place.at("other/in/ok.toml"), "").unwrap();
+    refused("other/in/ok.toml", &["everybody can replace it", "chmod o-w", "other"]);
     std::fs::set_permissions(place.at("other"), std::fs::Permissions::from_mode(0o1777)).unwrap();
     assert!(Config::load(&place.at("other/ok.toml")).is_ok());
+    assert!(Config::load(&place.at("other/in/ok.toml")).is_ok());
 }
 
 #[test]

@@ -174,13 +174,17 @@ fn a_new_file_is_not_put_where_everybody_can_write() {
     let install = ["install", "--client", "cursor", "--yes"];
     std::fs::create_dir(folder.path("home/.cursor")).unwrap();
     mode(folder.path("home/.cursor"), 0o777);
-    folder.run(&install).gave(2, &["everybody can replace it", "chmod o-w", ".cursor"]);
+    folder.run(&install).gave(2, &["everybody can replace it", "chmod go-w", ".cursor"]);
     assert!(names(&folder).is_empty());
-    std::fs::remove_dir(folder.path("home/.cursor")).unwrap();
-    mode(folder.path("home"), 0o777);
-    folder.run(&install).gave(2, &["everybody can replace it", "chmod o-w", "home"]);
-    assert!(!folder.path("home/.cursor").exists());
-    mode(folder.path("home"), 0o755);
+    mode(folder.path("home/.cursor"), 0o755);
+    // A folder on the way to one that is not there yet.
+    std::fs::create_dir(folder.path("home/.codeium")).unwrap();
+    mode(folder.path("home/.codeium"), 0o757);
+    let windsurf = ["install", "--client", "windsurf", "--yes"];
+    folder.run(&windsurf).gave(2, &["everybody can replace it", "chmod o-w", ".codeium"]);
+    assert!(!folder.path("home/.codeium/windsurf").exists());
+    mode(folder.path("home/.codeium"), 0o755);
+    folder.run(&windsurf).gave(0, &["wrote"]);
     folder.run(&install).gave(0, &["wrote"]);
 }
 

@@ -6,7 +6,9 @@ use counterfoil_tests::clients::{node, python};
 use counterfoil_tests::fixture;
 use counterfoil_tests::program::Folder;
 use serde_json::{Value, json};
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{ChildStderr, Command};
 
 #[test]
@@ -292,4 +294,73 @@ fn a_subscription_is_acknowledged_told_and_ended_with_the_input() {
         rest.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_u64().unwrap()).collect();
     ended.sort_unstable();
     assert_eq!((code, ended), (Some(0), open), "{rest}\n{messages}");
+}
+
+/// What a plug-in has is part of what was confirmed: none of it can change under a token.
+#[test]
+fn a_call_that_was_previewed_with_other_grants_does_not_run() {
+    let folder = Folder::new();
+    std::fs::copy(fixture("counter"), folder.path("work/counter.wasm")).unwrap();
+    for dir in ["data", "other"] {
+        std::fs::create_dir(folder.path("work").join(dir)).unwrap();
+        folder.write(&format!("work/{dir}/counter"), "1");
+    }
+    let secret = |value: &str| {
+        folder.write("work/key", value);
+        std::fs::set_permissions(folder.path("work/key"), Permissions::from_mode(0o600)).unwrap();
+    };
+    secret("first-value");
+    let usual = "dirs = [{ host = \"./data\", guest = \"/data\", access = \"read-write\" }]\n\
+        env = { KEY = { file = \"key\" } }\nhttp = [{ host = \"example.com\" }]\n";
+    let write = |lines: &str| {
+        let head = "[store]\nurl = \"sqlite:state.db\"\n[plugins.counter]\nsource = \"counter.wasm\"\n";
+        folder.write("work/counterfoil.toml", &format!("{head}{lines}"));
+    };
+    write(usual);
+    folder.lock();
+    let mut session = begun(&folder);
+    let mut messages = session.messages();
+    let mut id = 10;
+    let mut call = |session: &mut Session, arguments: Value| {
+        id += 1;
+        session.send(&request(id, "tools/call", &json!({ "name": "increment", "arguments": arguments })));
+        session.answer(id)["result"]["structuredContent"].take()
+    };
+    let dir = |from: &str, to: &str| usual.replace(from, to);
+    for (what, lines) in [
+        ("another directory", dir("./data", "./other")),
+        ("another right", dir("read-write", "read-only")),
+        ("no directory", dir("dirs = [{ host = \"./data\", guest = \"/data\", access = \"read-write\" }]\n", "")),
+        ("another host", dir("example.com", "www.example.com")),
+        ("another method", dir("\"example.com\"", "\"example.com\", methods = [\"POST\"]")),
+        ("previews may send", dir("\"example.com\"", "\"example.com\", preview = true")),
+        ("no variable", dir("env = { KEY = { file = \"key\" } }\n", "")),
+        ("another value", usual.to_owned()),
+        ("a fixed clock", format!("{usual}fixed = {{ clock = \"2026-01-01T00:00:00Z\" }}\n")),
+    ] {
+        let challenge = call(&mut session, json!({ "by": 1 }));
+        let token = challenge["confirm_token"].as_str().unwrap_or_else(|| panic!("{challenge}"));
+        let confirmed = json!({ "by": 1, "confirm_token": token });
+        if what == "another value" {
+            secret("second-value");
+        }
+        write(&lines);
+        hang_up(&session);
+        said(&mut messages, "is in force");
+        let answer = call(&mut session, confirmed);
+        assert_eq!(answer["reason"], "tool_changed", "{what}: {answer}");
+        for data in ["data", "other"] {
+            assert_eq!(std::fs::read_to_string(folder.path("work").join(data).join("counter")).unwrap(), "1", "{what}");
+        }
+        write(usual);
+        hang_up(&session);
+        said(&mut messages, "is in force");
+    }
+    // With what was there at the preview it runs.
+    let challenge = call(&mut session, json!({ "by": 1 }));
+    let confirmed = json!({ "by": 1, "confirm_token": challenge["confirm_token"] });
+    hang_up(&session);
+    said(&mut messages, "is in force");
+    assert_eq!(call(&mut session, confirmed)["value"], 2);
+    assert_eq!(session.end().0, Some(0));
 }

@@ -102,7 +102,6 @@ fn a_variable_comes_from_a_file_that_nobody_else_can_read_or_write() {
         (0o640, "can be read by others: run `chmod go-rwx"),
         (0o604, "can be read by others"),
         (0o644, "can be read by others"),
-        (0o620, "can be written by its group"),
         (0o602, "can be written by everybody"),
         (0o666, "can be written by everybody"),
     ] {
@@ -113,6 +112,35 @@ fn a_variable_comes_from_a_file_that_nobody_else_can_read_or_write() {
     }
     file(&folder, "work/key", VALUE, 0o400);
     folder.run(&["config", "check"]).gave(0, &[]);
+}
+
+#[test]
+fn a_value_in_the_place_of_where_it_comes_from_is_not_shown() {
+    let tables = [
+        format!("KEY = \"{VALUE}\""),
+        format!("KEY = [\"{VALUE}\"]"),
+        format!("KEY = {{ value = \"{VALUE}\" }}"),
+        format!("KEY = {{ env = [\"{VALUE}\"] }}"),
+        format!("KEY = {{ env = {{ value = \"{VALUE}\" }} }}"),
+        format!("OTHER = 7\nKEY = \"{VALUE}\""),
+        format!("KEY = \"{VALUE}"),
+        format!("KEY = \"{VALUE}\"\nKEY = \"{VALUE}\""),
+        format!("KEY = {VALUE}"),
+    ];
+    for env in tables {
+        let folder = folder("reaches", &env);
+        for verb in [&["config", "check"][..], &["tools"], &["doctor"]] {
+            let ran = folder.run(verb);
+            ran.gave(2, &["counterfoil.toml:", "the line is not shown"]);
+            silent(&ran);
+        }
+    }
+    let inline = configuration("").replace("[plugins.plug.env]\n", &format!("env = {{ KEY = \"{VALUE}\" }}\n"));
+    let folder = folder("reaches", "");
+    folder.write("work/counterfoil.toml", &inline);
+    let ran = folder.run(&["config", "check"]);
+    ran.gave(2, &["counterfoil.toml:5:15:", "a table belongs here and not a text", "the line is not shown"]);
+    silent(&ran);
 }
 
 #[test]
@@ -141,7 +169,7 @@ fn a_file_that_has_no_value_is_refused_without_a_word_of_it() {
 #[test]
 fn the_configuration_says_where_a_value_comes_from_and_never_has_one() {
     for (env, words) in [
-        ("KEY = \"hunter2\"", &["expected"][..]),
+        ("KEY = \"hunter2\"", &["a table belongs here and not a text"][..]),
         ("KEY = {}", &["say where the value comes from", "KEY = { env = \"KEY\" }"]),
         ("KEY = { env = \"A\", file = \"b\" }", &["say where the value comes from"]),
         ("KEY = { value = \"x\" }", &["unknown key `value`"]),

@@ -96,12 +96,12 @@ fn standing(path: &Path) -> PathBuf {
 
 /// What is wrong with a file or folder that decides what runs, where somebody else can write it.
 fn open_to_others(report: &mut Report, part: Part, what: &str, path: &Path) {
-    use crate::config::guard;
+    use crate::others;
     let Ok(found) = path.metadata() else { return };
-    if let Some(how) = guard::open_to_others(&found) {
-        return report.wrong(part, format!("{what} {} {how}", shown(path)), guard::remedy(path, &found));
+    if let Some(how) = others::can_write(path, &found) {
+        return report.wrong(part, format!("{what} {} {how}", shown(path)), others::remedy(path, &found));
     }
-    if let Some(how) = guard::replaceable(path) {
+    if let Some(how) = others::can_replace(path) {
         report.wrong(part, format!("{what} {}: {how}", shown(path)), "");
     }
 }

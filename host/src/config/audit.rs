@@ -3,11 +3,11 @@
 use super::check::{shown, size};
 use super::file::At;
 use super::units::Size;
-use super::{Dirs, Places, guard, under};
-use crate::Error;
+use super::{Dirs, Places, under};
 use crate::audit::{AuditOptions, CheckpointCommand, LEAST_FILE, MAX_FILE};
 use crate::gate::SystemClock;
 use crate::plugin::reach::Protected;
+use crate::{Error, others, private};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ pub(super) fn audit(table: &AuditTable, folder: &Path, user: &Dirs, places: &mut
     let mut checkpoints = vec![user.state.join("checkpoints")];
     checkpoints.extend(named("checkpoint", &table.checkpoint)?);
     for (number, place) in checkpoints.iter().enumerate() {
-        if place.starts_with(&dir) || dir.starts_with(place) {
+        if private::within_one_another(place, &dir) {
             let key = if number == 0 { "audit.dir" } else { "audit.checkpoint" };
             let what = "the audit and its checkpoints must not lie in one another: whoever cuts one would have both";
             return Err(places.error(key, what));
@@ -96,22 +96,37 @@ fn command(words: &At<Vec<String>>, folder: &Path, places: &mut Places) -> Resul
         return Err(places.error(KEY, "there is no program: write its whole path, then its arguments"));
     };
     let program = under(folder, program);
-    let found = program.metadata().ok().filter(std::fs::Metadata::is_file);
-    let Some(found) = found else {
+    if !program.is_file() {
         return Err(places.error(KEY, &format!("{} is no file: write the program's whole path", shown(&program))));
-    };
-    if let Some(what) = guard::open_to_others(&found) {
-        let message = format!(
-            "{} {what}: whoever writes it decides what is kept; {}",
-            shown(&program),
-            guard::remedy(&program, &found)
-        );
-        return Err(places.error(KEY, &message));
     }
-    if let Some(what) = guard::replaceable(&program) {
-        return Err(places.error(KEY, &format!("{}: {what}", shown(&program))));
+    let command = CheckpointCommand { program, arguments: arguments.to_vec() };
+    for file in named(&command) {
+        if let Some(what) = changeable(&file) {
+            return Err(places.error(KEY, &what));
+        }
     }
-    Ok(CheckpointCommand { program, arguments: arguments.to_vec() })
+    Ok(command)
+}
+
+/// The files that a command names: its program, and each argument that is one's path, also behind a `=`. It is started where
+/// this program was.
+fn named(command: &CheckpointCommand) -> impl Iterator<Item = PathBuf> {
+    let parts = command.arguments.iter().flat_map(|word| {
+        let value = word.split_once('=').map(|(_, value)| value);
+        [Some(word.as_str()), value].into_iter().flatten()
+    });
+    let files = parts.map(PathBuf::from).filter(|path| path.is_file());
+    std::iter::once(command.program.clone()).chain(files)
+}
+
+/// Who else decides what a file of the command does.
+fn changeable(file: &Path) -> Option<String> {
+    let found = file.metadata().ok()?;
+    if let Some(what) = others::can_write(file, &found) {
+        let remedy = others::remedy(file, &found);
+        return Some(format!("{} {what}: whoever writes it decides what is kept; {remedy}", shown(file)));
+    }
+    others::can_replace(file).map(|what| format!("{}: {what}", shown(file)))
 }
 
 /// What of it no plug-in may reach.
@@ -121,6 +136,8 @@ pub(super) fn protect(config: &AuditConfig, protected: &mut Protected) {
         protected.add("the checkpoints of the audit", place);
     }
     if let Some(command) = &config.command {
-        protected.add_readable("the command that keeps checkpoints", &command.program);
+        for file in named(command) {
+            protected.add_readable("the command that keeps checkpoints", &file);
+        }
     }
 }

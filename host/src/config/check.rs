@@ -4,7 +4,7 @@ use super::file::{At, File, GateTable, LimitsTable, PluginTable};
 use super::units::{Count, Length, Size};
 use super::{
     Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, VariableSource, audit, dirs, env,
-    guard, http, rules, under,
+    http, rules, shape, under,
 };
 use crate::names::Names;
 use crate::native::Native;
@@ -12,16 +12,17 @@ use crate::plugin::manifest::is_guest_path;
 use crate::plugin::reach::{Among, Protected, Way, nested};
 use crate::plugin::{Declared, DirGrant, Limits, PluginOptions};
 use crate::tool::{NAME_RULE, is_name};
-use crate::{Error, text};
+use crate::{Error, others, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, absolute};
 use std::time::Duration;
 
 /// Reads and checks the text in `places`.
 pub(super) fn config(mut places: Places, lock: Lock, user: &Dirs) -> Result<Config, Error> {
+    shape::check::<File>(&places)?;
     let file: File = toml::from_str(places.text()).map_err(|e| {
         let message = advise(e.message());
-        e.span().map_or_else(|| places.error_in_file(&message), |span| places.error_at(span, &message))
+        e.span().map_or_else(|| places.error_in_file(&message), |span| places.error_unread(span, &message))
     })?;
     // Relative to where the file really is, whatever becomes of the working directory.
     let folder = absolute(places.file()).ok().and_then(|file| file.parent().map(Path::to_owned)).unwrap_or_default();
@@ -163,15 +164,15 @@ fn plugin(
         return Err(places
             .error(&format!("{path}.source"), &format!("{} is not a file: name the component file", shown(&source))));
     }
-    if let Some(what) = guard::open_to_others(&found) {
+    if let Some(what) = others::can_write(&source, &found) {
         let message = format!(
             "{} {what}: whoever writes it decides what runs; {}",
             shown(&source),
-            guard::remedy(&source, &found)
+            others::remedy(&source, &found)
         );
         return Err(places.error(&format!("{path}.source"), &message));
     }
-    if let Some(what) = guard::replaceable(&source) {
+    if let Some(what) = others::can_replace(&source) {
         return Err(places.error(&format!("{path}.source"), &format!("{}: {what}", shown(&source))));
     }
     let mut options = PluginOptions::new(name);
@@ -240,9 +241,11 @@ fn grant(
     if others.iter().any(|other| other.guest == *guest) {
         return Err(places.error_at(dir.guest.span(), "another directory has this path already: write another path"));
     }
-    let host = host
+    let real = host
         .canonicalize()
         .map_err(|e| places.error_at(dir.host.span(), &format!("{} cannot be opened ({})", shown(&host), e.kind())))?;
+    // Links on the way stay in it, so that it is seen when one is turned.
+    let host = if others::Steps::of(&host).links.is_empty() { real } else { host };
     Ok(DirGrant { host, guest: guest.clone(), access: dir.access })
 }
 

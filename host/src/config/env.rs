@@ -2,10 +2,10 @@
 //! nobody else could have put it or can read it, or the start ends; it is in no error.
 
 use super::file::{At, Named};
-use super::{Config, Places, PluginConfig, guard, under};
+use super::{Config, Places, PluginConfig, under};
 use crate::plugin::Secret;
 use crate::plugin::manifest::{VARIABLE_RULE, is_variable};
-use crate::{Error, text};
+use crate::{Error, others, text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -141,10 +141,10 @@ fn from_file(file: &Path) -> Result<String, String> {
     if !found.is_file() {
         return Err(format!("{name} is not a file: name the file that has the value"));
     }
-    if let Some(what) = guard::open_to_others(&found) {
-        return Err(format!("{name} {what}: {}", guard::remedy(file, &found)));
+    if let Some(what) = others::can_write(file, &found) {
+        return Err(format!("{name} {what}: {}", others::remedy(file, &found)));
     }
-    if let Some(what) = guard::replaceable(file) {
+    if let Some(what) = others::can_replace(file) {
         return Err(format!("{name}: {what}"));
     }
     // As others have it: what the system's owner gives to a group of this user's is not open to others.

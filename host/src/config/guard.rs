@@ -1,9 +1,9 @@
-//! Who else could change a file that decides what runs. Such a file is not read.
+//! Reads what decides what runs, where nobody else could have changed it.
 
-use crate::{Error, ErrorKind, text};
-use std::fs::{File, Metadata};
+use crate::{Error, ErrorKind, others, text};
+use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 fn error(file: &Path, message: &str) -> Error {
@@ -25,10 +25,13 @@ pub(crate) fn read(file: &Path, limit: u64) -> Result<String, Error> {
     if !found.is_file() {
         return Err(error(file, "is not a file: name a configuration file"));
     }
-    if let Some(what) = open_to_others(&found) {
-        return Err(error(file, &format!("{what}: whoever writes it decides what runs; {}", remedy(file, &found))));
+    if let Some(what) = others::can_write(file, &found) {
+        return Err(error(
+            file,
+            &format!("{what}: whoever writes it decides what runs; {}", others::remedy(file, &found)),
+        ));
     }
-    if let Some(what) = replaceable(file) {
+    if let Some(what) = others::can_replace(file) {
         return Err(error(file, &what));
     }
     let mut bytes = Vec::new();
@@ -44,35 +47,4 @@ pub(crate) fn read(file: &Path, limit: u64) -> Result<String, Error> {
             format!("{}:{line}: is not UTF-8: save it as UTF-8", text::escape(&file.display().to_string())),
         )
     })
-}
-
-/// Says that everybody may put another file in this one's place, where that is so, and how to end it.
-pub(crate) fn replaceable(file: &Path) -> Option<String> {
-    let real = file.canonicalize().ok();
-    [Some(file), real.as_deref()].into_iter().flatten().find_map(|file| {
-        let dir = file.parent().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir })?;
-        (dir.metadata().ok()?.mode() & 0o1002 == 0o0002)
-            .then(|| format!("everybody can replace it: run `chmod o-w {}`", text::shell(&dir.display().to_string())))
-    })
-}
-
-/// Says who else may write a file, where somebody may.
-pub(crate) fn open_to_others(found: &Metadata) -> Option<&'static str> {
-    let user = rustix::process::geteuid().as_raw();
-    match found.mode() & 0o022 {
-        0 if found.uid() == user || found.uid() == 0 => None,
-        0 => Some("belongs to another user"),
-        0o020 => Some("can be written by its group"),
-        _ => Some("can be written by everybody"),
-    }
-}
-
-/// The command that takes the others' right away.
-pub(crate) fn remedy(file: &Path, found: &Metadata) -> String {
-    let name = text::shell(&file.display().to_string());
-    if found.mode() & 0o022 == 0 {
-        format!("run `chown \"$(id -u)\" {name}`, or use a file of your own")
-    } else {
-        format!("run `chmod go-w {name}`")
-    }
 }

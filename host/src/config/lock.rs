@@ -7,10 +7,11 @@ mod written;
 pub use difference::Difference;
 
 use super::units::LevelWord;
-use super::{Places, guard};
+use super::{Places, guard, shape};
 use crate::plugin::Plugin;
 use crate::tool::{Declaration, NAME_RULE, is_name};
 use crate::{Error, Level, text};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -84,6 +85,7 @@ impl Lock {
     pub(crate) fn parse(file: PathBuf, text: String) -> Result<Self, Error> {
         const REMEDY: &str = "put the file back as it was, or remove it and lock the plug-ins again";
         let places = Places::new(file, text);
+        shape::check::<File>(&places)?;
         let table: File = toml::from_str(places.text()).map_err(|e| {
             let message = format!("{}: {REMEDY}", text::escape(e.message().trim_end()));
             e.span().map_or_else(|| places.error_in_file(&message), |span| places.error_at(span, &message))
@@ -145,17 +147,20 @@ fn is_digest(text: &str) -> bool {
 }
 
 /// The file as it is written.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct File {
+    #[schemars(with = "u32")]
     version: Spanned<u32>,
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, PluginTable>")]
     plugins: BTreeMap<Spanned<String>, PluginTable>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PluginTable {
+    #[schemars(with = "String")]
     sha256: Spanned<String>,
     #[serde(default)]
     asks: Vec<String>,
@@ -163,7 +168,7 @@ struct PluginTable {
     tools: BTreeMap<String, ToolTable>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ToolTable {
     level: LevelWord,
@@ -218,6 +223,12 @@ mod tests {
         }
         let tool = format!("{plugin}[plugins.a.tools.t]\ndescription = \"\"\ninput_schema = \"\"\n");
         refused(&tool, &["level"]);
+        for list in [
+            format!("version = 1\nplugins.a = [\"{digest}\", [], {{}}]\n"),
+            format!("{plugin}tools.t = [1, false, \"\", \"\", \"\", \"\"]\n"),
+        ] {
+            refused(&list, &["a table belongs here and not a list"]);
+        }
         refused(&format!("{tool}level = \"harmless\"\n"), &["harmless", "approval_required"]);
         refused(&format!("{tool}level = 1\nminder = 2\n"), &["minder"]);
         assert_eq!(read(&format!("{tool}level = 1\n")).unwrap().plugins["a"].tools["t"].level, Level::Caution);

@@ -72,6 +72,30 @@ impl Places {
         Error::new(ErrorKind::Config, self.excerpt(span, message))
     }
 
+    /// The same for a text of which not everything is known yet: where it may hold the value of a variable, which somebody wrote
+    /// in a place where none belongs, neither the line nor what the reader quotes of it is shown.
+    pub(super) fn error_unread(&self, span: Range<usize>, message: &str) -> Error {
+        if !self.is_about_variables(span.start) {
+            return self.error_at(span, message);
+        }
+        let quotes = message.starts_with("invalid type") || message.starts_with("invalid value");
+        let message = if quotes { "this is not what belongs here" } else { message };
+        let shown = self.excerpt(span, message);
+        let first = shown.lines().next().unwrap_or_default();
+        Error::new(
+            ErrorKind::Config,
+            format!("{first} (the line is not shown: it is about variables, and may hold a value)"),
+        )
+    }
+
+    /// Whether the table around a place, or what of it stands before that, speaks of variables.
+    fn is_about_variables(&self, place: usize) -> bool {
+        let before = self.text.get(..place).unwrap_or(&self.text);
+        let end = place + self.text.get(place..).and_then(|rest| rest.find('\n')).unwrap_or(0);
+        let table = before.rfind("\n[").unwrap_or(0);
+        self.text.get(table..end.max(place)).unwrap_or(&self.text).contains("env")
+    }
+
     fn excerpt(&self, span: Range<usize>, message: &str) -> String {
         let start = span.start.min(self.text.len());
         let before = self.text.get(..start).unwrap_or_default();
@@ -114,6 +138,23 @@ mod tests {
         let places = Places::new("a.toml".into(), long.clone());
         let shown = places.error_at(70_000..70_001, "x").to_string();
         assert!(shown.starts_with("a.toml:1:70001: x") && shown.ends_with(&format!("  | {}^", " ".repeat(70_000))));
+    }
+
+    #[test]
+    fn a_line_that_may_hold_a_value_is_not_shown() {
+        let shown = |text: &str| {
+            let places = Places::new("a.toml".into(), text.into());
+            let at = text.find("hunter2").unwrap_or(text.len());
+            places.error_unread(at..at + 1, "invalid type: string \"hunter2\"").to_string()
+        };
+        for text in
+            ["env = { KEY = \"hunter2\" }", "[a.env]\nOTHER = 1\nKEY = \"hunter2", "[a]\nenv.K = hunter2\n[b]\n"]
+        {
+            let shown = shown(text);
+            assert!(!shown.contains("hunter2") && shown.starts_with("a.toml:"), "{shown}");
+            assert!(shown.contains("not what belongs here (the line is not shown"), "{shown}");
+        }
+        assert!(shown("[a.env]\nKEY = 1\n[b]\nx = \"hunter2\"").contains("4 | x = \"hunter2\""));
     }
 
     #[test]

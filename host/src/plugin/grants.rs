@@ -9,7 +9,7 @@ use crate::tool::Power;
 use crate::{Error, ErrorKind, text};
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wasmtime_wasi::filesystem::Dir;
 use wasmtime_wasi::{FsPerms, OpenMode};
@@ -19,6 +19,8 @@ pub(super) struct Granted {
     /// With its host path resolved: absolute, without links.
     pub(super) grant: DirGrant,
     directory: File,
+    /// The host path as it was given: links in it may be turned.
+    written: PathBuf,
     id: Id,
     /// To the host path as it was given.
     way: Way,
@@ -39,7 +41,8 @@ impl Granted {
         let opened = std::fs::OpenOptions::new().read(true).custom_flags(directory).open(&host).map_err(refused)?;
         let id = id(&opened.metadata().map_err(refused)?);
         let way = Way::of(&grant.host);
-        Ok(Self { grant: DirGrant { host, ..grant.clone() }, directory: opened, id, way })
+        let written = std::path::absolute(&grant.host).map_err(refused)?;
+        Ok(Self { grant: DirGrant { host, ..grant.clone() }, directory: opened, written, id, way })
     }
 
     /// Which directory it is.
@@ -52,15 +55,21 @@ impl Granted {
         self.directory.try_clone()
     }
 
-    /// Whether the path still leads to the directory that was granted. What waits for a file system is noted in `opened`.
-    pub(super) async fn is_in_place(&self, opened: &Opened) -> bool {
-        if special::id_at_once(&self.grant.host) == Some(self.id) {
-            return true;
+    /// The path that no longer leads to the directory that was granted: as it was given, or with its links as they were. What
+    /// waits for a file system is noted in `opened`.
+    pub(super) async fn moved(&self, opened: &Opened) -> Option<&Path> {
+        for path in [&self.written, &self.grant.host] {
+            if special::id_at_once(path) == Some(self.id) {
+                continue;
+            }
+            let looking = Arc::new(path.clone());
+            opened.add(&looking);
+            let found = tokio::task::spawn_blocking(move || looking.metadata().map(|found| id(&found)));
+            if !found.await.is_ok_and(|found| found.is_ok_and(|found| found == self.id)) {
+                return Some(path);
+            }
         }
-        let looking = Arc::new(self.grant.host.clone());
-        opened.add(&looking);
-        let found = tokio::task::spawn_blocking(move || looking.metadata().map(|found| id(&found)));
-        found.await.is_ok_and(|found| found.is_ok_and(|found| found == self.id))
+        None
     }
 
     /// The directory for a call, under the plug-in's name for it: an opening of the call's own, so that it shows what of it is
@@ -149,15 +158,39 @@ mod tests {
         std::fs::create_dir_all(&elsewhere).unwrap();
         let grant = DirGrant { host: host.clone(), guest: "/data".into(), access: Access::ReadWrite };
         let granted = Granted::open(&grant).unwrap();
-        assert!(granted.is_in_place(&Opened::default()).await);
+        assert_eq!(granted.moved(&Opened::default()).await, None);
         std::fs::rename(&host, place.path().join("aside")).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &host).unwrap();
-        assert!(!granted.is_in_place(&Opened::default()).await);
+        assert_eq!(granted.moved(&Opened::default()).await, Some(&*host));
         let (dir, _) = granted.for_call(Power::Granted).unwrap();
         assert_eq!(id(&dir.dir.metadata().unwrap()), granted.id);
         assert_eq!(
             (dir.perms, granted.for_call(Power::ReadOnly).unwrap().0.perms),
             (FsPerms::ReadWrite, FsPerms::ReadOnly)
         );
+    }
+
+    #[tokio::test]
+    async fn a_link_that_is_turned_is_seen_wherever_it_lies_in_the_path() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |path: &str| place.path().join(path);
+        let turn = |link: &str, to: &str| {
+            let _ = std::fs::remove_file(at(link));
+            std::os::unix::fs::symlink(at(to), at(link)).unwrap();
+        };
+        for folder in ["one/data", "two/data"] {
+            std::fs::create_dir_all(at(folder)).unwrap();
+        }
+        turn("current", "one");
+        turn("last", "one/data");
+        for (written, link, back) in [("current/data", "current", "one"), ("last", "last", "one/data")] {
+            let grant = DirGrant { host: at(written), guest: "/data".into(), access: Access::ReadWrite };
+            let granted = Granted::open(&grant).unwrap();
+            assert_eq!(granted.moved(&Opened::default()).await, None);
+            turn(link, &back.replace("one", "two"));
+            assert_eq!(granted.moved(&Opened::default()).await, Some(&*at(written)));
+            turn(link, back);
+            assert_eq!(granted.moved(&Opened::default()).await, None);
+        }
     }
 }

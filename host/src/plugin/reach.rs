@@ -1,13 +1,14 @@
-//! What a granted directory reaches, by identity and by every name that leads there. A grant must not reach the program's
+//! What a granted directory reaches, by identity and by every name that leads there, hard links among them. A grant must not reach the program's
 //! own files: whoever writes those decides what runs, and whoever reads them sees what agents must not. Nor may it lie
 //! where another grant can be written: whoever writes there could put another directory in its place.
 
 use super::Access;
+use super::linked::{Search, linked, search};
+use crate::others::Steps;
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// A directory or file by what it is, so that a bind mount or another spelling is the same one.
 pub(crate) type Id = (u64, u64);
@@ -64,6 +65,8 @@ struct Own {
     way: Way,
     /// Reading it does no harm.
     readable: bool,
+    /// Its files that have another name as well.
+    linked: HashSet<Id>,
 }
 
 /// What of the kernel's looks like files and is not.
@@ -72,12 +75,17 @@ const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
 impl Protected {
     /// A file or folder that is to be out of reach, whether it exists already or not.
     pub(crate) fn add(&mut self, what: impl Into<String>, path: &Path) {
-        self.own.push(Own { what: what.into(), path: path.to_owned(), way: Way::of(path), readable: false });
+        self.push(what.into(), path, false);
     }
 
     /// The same, where only writing does harm.
     pub(crate) fn add_readable(&mut self, what: impl Into<String>, path: &Path) {
-        self.own.push(Own { what: what.into(), path: path.to_owned(), way: Way::of(path), readable: true });
+        self.push(what.into(), path, true);
+    }
+
+    fn push(&mut self, what: String, path: &Path, readable: bool) {
+        let (way, linked) = (Way::of(path), linked(path));
+        self.own.push(Own { what, path: path.to_owned(), way, readable, linked });
     }
 
     /// Says what a grant of `host`, an existing directory, would reach.
@@ -87,42 +95,40 @@ impl Protected {
             return Some(format!("{system}, through which the program itself can be changed"));
         }
         let id = real.metadata().ok().map(|found| id(&found));
-        let own = self.own.iter().filter(|own| !own.readable || access == Access::ReadWrite);
-        let mut reached = own.filter(|own| {
+        let own: Vec<&Own> = self.own.iter().filter(|own| !own.readable || access == Access::ReadWrite).collect();
+        let mut reached = own.iter().filter(|own| {
             id.is_some_and(|id| own.way.folders.contains(&id) || own.way.end == Some(id))
                 || own.path.canonicalize().is_ok_and(|own| real.starts_with(own))
         });
-        reached.next().map(|own| format!("{} ({})", own.what, own.path.display()))
+        reached
+            .next()
+            .map(|own| format!("{} ({})", own.what, own.path.display()))
+            .or_else(|| by_another_name(&own, &real))
+    }
+}
+
+/// What lies in a directory under another name than the one that it is known by.
+fn by_another_name(own: &[&Own], real: &Path) -> Option<String> {
+    let files = own.iter().flat_map(|own| own.linked.iter().copied()).collect();
+    let of =
+        |file: Option<Id>| own.iter().find(|own| file.map_or(!own.linked.is_empty(), |id| own.linked.contains(&id)));
+    match search(real, &files) {
+        Search::Nothing => None,
+        Search::Found(name, id) => of(Some(id))
+            .map(|own| format!("{} ({}) by another name, {} (a hard link)", own.what, own.path.display(), name.display())),
+        Search::TooMuch => of(None).map(|own| {
+            let (what, path) = (&own.what, own.path.display());
+            format!("perhaps {what} ({path}), which has another name (a hard link) that is not among its first million files")
+        }),
     }
 }
 
 impl Way {
     pub(crate) fn of(path: &Path) -> Self {
-        /// As many links as Linux follows.
-        const LINKS: u32 = 40;
-        let mut folders = HashSet::new();
-        let mut links = LINKS;
-        walk(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()), &mut folders, &mut links);
+        let steps = Steps::of(path);
+        let folders =
+            steps.folders.iter().filter_map(|folder| folder.metadata().ok()).map(|found| id(&found)).collect();
         Self { folders, end: path.metadata().ok().map(|found| id(&found)) }
-    }
-}
-
-fn walk(path: &Path, folders: &mut HashSet<Id>, links: &mut u32) {
-    let mut at = PathBuf::new();
-    for part in path.components() {
-        folders.extend(at.metadata().ok().map(|found| id(&found)));
-        match part {
-            // `..` of what a link leads to: the real parent.
-            Component::ParentDir => at = at.canonicalize().unwrap_or_else(|_| at.clone()).join(OsStr::new("..")),
-            part => at.push(part),
-        }
-        if let Ok(target) = at.read_link()
-            && *links > 0
-        {
-            *links -= 1;
-            let folder = at.parent().unwrap_or(Path::new("/"));
-            walk(&folder.join(target), folders, links);
-        }
     }
 }
 
@@ -196,6 +202,22 @@ mod tests {
         assert!(protected.reached(&tree.at("own"), Access::ReadOnly).is_none());
         assert!(protected.reached(&tree.at("own"), Access::ReadWrite).is_some());
         assert!(protected.reached(Path::new("/proc"), Access::ReadOnly).is_some());
+    }
+
+    #[test]
+    fn a_hard_link_reaches_what_it_is_a_name_of() {
+        let tree = Tree::new();
+        tree.check("own/file", "work", false);
+        fs::hard_link(tree.at("own/file"), tree.at("hop/name")).unwrap();
+        tree.check("own/file", "work", false);
+        tree.check("own/file", "hop", true);
+        // A folder with such a file in it, as the audit's is.
+        tree.check("own", "hop", true);
+        let mut protected = Protected::default();
+        protected.add_readable("the program", &tree.at("own/file"));
+        assert!(protected.reached(&tree.at("hop"), Access::ReadOnly).is_none());
+        let said = protected.reached(&tree.at("hop"), Access::ReadWrite).unwrap();
+        assert!(said.contains("by another name") && said.contains("hop/name"), "{said}");
     }
 
     /// Whether a grant of the first path lies inside a grant to write the second one.

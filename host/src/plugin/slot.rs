@@ -146,10 +146,10 @@ impl Inner {
     async fn in_place(&self, opened: &Opened) -> Result<(), ToolError> {
         for granted in &self.given.dirs {
             let guest = &granted.grant.guest;
-            match timeout(self.limits.preview, granted.is_in_place(opened)).await {
-                Ok(true) => {}
-                Ok(false) => {
-                    let host = granted.grant.host.display().to_string();
+            match timeout(self.limits.preview, granted.moved(opened)).await {
+                Ok(None) => {}
+                Ok(Some(path)) => {
+                    let host = path.display().to_string();
                     let host = text::escape(&host);
                     tracing::error!(
                         plugin = self.name,

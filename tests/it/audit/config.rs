@@ -3,6 +3,7 @@
 use super::{files, rows, story};
 use counterfoil_tests::program::Folder;
 use std::fs;
+use std::process::Command;
 
 /// A configured folder whose configuration has these lines in front.
 pub(super) fn with(lines: &str) -> Folder {
@@ -58,11 +59,42 @@ fn what_would_check_nothing_or_is_written_wrong_is_refused_with_its_line() {
     }
     let folder = with("[audit]\ncheckpoint_command = [\"own.sh\"]");
     folder.write("work/own.sh", "#!/bin/sh\ncat >> given\n");
-    let mode =
-        |mode: &str| std::process::Command::new("chmod").arg(mode).arg(folder.path("work/own.sh")).status().unwrap();
-    mode("0775");
-    folder.run(&["tools"]).gave(2, &["written by its group", "chmod go-w"]);
+    let mode = |mode: &str| Command::new("chmod").arg(mode).arg(folder.path("work/own.sh")).status().unwrap();
+    mode("0757");
+    folder.run(&["tools"]).gave(2, &["written by everybody", "chmod go-w"]);
     mode("0755");
+    folder.run(&["tools"]).gave(0, &[]);
+}
+
+#[test]
+fn what_a_command_is_told_to_run_is_held_to_what_it_is_itself() {
+    for command in
+        ["\"/bin/sh\", \"own.sh\"", "\"/bin/sh\", \"ENV=own.sh\"", "\"/bin/sh\", \"-x\", \"./own.sh\", \"more\""]
+    {
+        let folder = with(&format!("[audit]\ncheckpoint_command = [{command}]"));
+        folder.write("work/own.sh", "cat >> given\n");
+        let mode = |mode: &str| Command::new("chmod").arg(mode).arg(folder.path("work/own.sh")).status().unwrap();
+        mode("0666");
+        folder
+            .run(&["tools"])
+            .gave(2, &[":2:", "own.sh can be written by everybody", "decides what is kept", "chmod go-w"]);
+        mode("0644");
+        folder.run(&["tools"]).gave(0, &[]);
+        folder.write("work/workspace/own.sh", "cat >> given\n");
+        let toml = fs::read_to_string(folder.path("work/counterfoil.toml")).unwrap();
+        folder.write("work/counterfoil.toml", &toml.replace("own.sh", "workspace/own.sh"));
+        folder.run(&["tools"]).gave(2, &["this directory reaches the command that keeps checkpoints"]);
+    }
+}
+
+#[test]
+fn a_checkpoint_is_not_with_what_it_checks_whatever_links_lead_there() {
+    let folder = with("[audit]\ndir = \"told\"\ncheckpoint = \"way/heads\"");
+    fs::create_dir(folder.path("work/told")).unwrap();
+    std::os::unix::fs::symlink(folder.path("work/told"), folder.path("work/way")).unwrap();
+    folder.run(&["tools"]).gave(2, &[":3:", "in one another"]);
+    fs::remove_file(folder.path("work/way")).unwrap();
+    fs::create_dir(folder.path("work/way")).unwrap();
     folder.run(&["tools"]).gave(0, &[]);
 }
 

@@ -1,6 +1,6 @@
 //! What may be granted, and that a call gets the directory that was granted and no other.
 
-use super::bench::{SANDBOX, bench, check_refused, gate, load, options};
+use super::bench::{SANDBOX, bench, call, check_refused, gate, load, options};
 use counterfoil::plugin::{Access, DirGrant, Plugin, PluginOptions, Sandbox, SandboxOptions};
 use counterfoil::{Error, ErrorKind, Host, Status};
 use std::path::Path;
@@ -48,6 +48,30 @@ async fn a_directory_that_was_replaced_is_not_followed() {
     std::fs::remove_file(here).unwrap();
     std::fs::rename(&aside, here).unwrap();
     assert_eq!(prowl.call("mutate_safe", "{}").await.1["readable"], true);
+}
+
+#[tokio::test]
+async fn a_call_is_refused_while_a_link_in_the_granted_path_leads_elsewhere() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |path: &str| place.path().join(path);
+    for folder in ["one", "two"] {
+        std::fs::create_dir(at(folder)).unwrap();
+        std::fs::write(at(folder).join("old"), folder).unwrap();
+    }
+    std::os::unix::fs::symlink(at("one"), at("current")).unwrap();
+    let prowl = load("prowl", granted("prowl", &at("current"), Access::ReadWrite)).await.unwrap();
+    let host = Host::builder(gate()).plugin(prowl).build().await.unwrap();
+    assert_eq!(call(&host, "mutate_safe", "{}").await.1["readable"], true);
+    std::fs::remove_file(at("current")).unwrap();
+    std::os::unix::fs::symlink(at("two"), at("current")).unwrap();
+    for tool in ["mutate_safe", "mutate_caution", "mutate"] {
+        let answer = call(&host, tool, "{}").await;
+        check_refused(answer, Status::Rejected, "unavailable", "/data of plug-in prowl was moved or replaced");
+    }
+    assert_eq!(std::fs::read_to_string(at("two/old")).unwrap(), "two");
+    std::fs::remove_file(at("current")).unwrap();
+    std::os::unix::fs::symlink(at("one"), at("current")).unwrap();
+    assert_eq!(call(&host, "mutate_safe", "{}").await.1["readable"], true);
 }
 
 #[tokio::test]

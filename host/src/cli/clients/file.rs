@@ -1,7 +1,7 @@
 //! A client's file: read whole, written whole or not at all. Its mode, its links and its earlier backups are kept; a file
 //! that somebody else can write is left alone, since whoever writes it decides what the client starts.
 
-use crate::config::guard;
+use crate::others;
 use crate::text::{escape, shell};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -74,14 +74,14 @@ impl Source {
         let Some((_, found)) = self.found.as_ref() else {
             let first = self.target.ancestors().take_while(|path| path.symlink_metadata().is_err()).last();
             let first = first.unwrap_or(&self.target);
-            return guard::replaceable(first).map(|what| about(first, &what));
+            return others::can_replace(first).map(|what| about(first, &what));
         };
         let group_only = found.mode() & 0o022 == 0o020 && found.uid() == rustix::process::geteuid().as_raw();
-        if let Some(what) = guard::open_to_others(found).filter(|_| !group_only) {
-            let remedy = guard::remedy(&self.path, found);
+        if let Some(what) = others::can_write(&self.path, found).filter(|_| !group_only) {
+            let remedy = others::remedy(&self.path, found);
             return Some(about(&self.path, &format!("{what}: whoever writes it decides what is started; {remedy}")));
         }
-        guard::replaceable(&self.path).map(|what| about(&self.path, &what))
+        others::can_replace(&self.path).map(|what| about(&self.path, &what))
     }
 
     /// The file that is written, where links lead from the one that was named.

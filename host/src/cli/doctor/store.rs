@@ -140,7 +140,7 @@ fn private(report: &mut Report, path: &Path, what: &str) -> bool {
         report.wrong(Part::Store, what, "choose another path: [store] url = \"sqlite:FILE\"");
         return false;
     }
-    if found.mode() & 0o022 != 0 {
+    if crate::others::can_write(path, &found).is_some() {
         let what = format!("{what} can be written by other users, and no start accepts it: {}", shown(path));
         report.wrong(Part::Store, what, format!("look at what is in it, then: chmod go-w {}", quoted(path)));
         return false;

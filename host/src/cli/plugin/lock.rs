@@ -7,9 +7,9 @@ use super::super::locked;
 use super::super::print::{bold, line, note};
 use super::super::wait::{KEPT, wait};
 use super::super::{Usage, exit, open};
-use crate::config::{Config, Difference, Lock, PluginConfig, guard};
+use crate::config::{Config, Difference, Lock, PluginConfig};
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions, Secret};
-use crate::{Error, ErrorKind, text};
+use crate::{Error, ErrorKind, others, text};
 use anyhow::Context as _;
 use shown::Shown;
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ pub(in crate::cli) fn write(config: &Config, lock: &Lock) -> anyhow::Result<()> 
 /// The same, for a text.
 pub(in crate::cli) fn put(file: &Path, text: &str) -> anyhow::Result<()> {
     let shown = || text::escape(&file.display().to_string()).into_owned();
-    if let Some(what) = guard::replaceable(file) {
+    if let Some(what) = others::can_replace(file) {
         return Err(Usage(format!("{}: {what}", shown())).into());
     }
     // A link stays one: what it leads to is replaced.

@@ -24,17 +24,30 @@ pub enum ErrorKind {
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    /// What of the configuration it is about, by a dotted path: `rules.2.when`.
+    #[cfg_attr(not(feature = "program"), expect(dead_code, reason = "told by the configuration"))]
+    place: Option<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        Self { kind, message: message.into(), place: None, source: None }
     }
 
     pub(crate) fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
+    }
+
+    pub(crate) fn at(self, place: String) -> Self {
+        Self { place: Some(place), ..self }
+    }
+
+    /// The rule or the budget that it is about.
+    #[cfg(feature = "program")]
+    pub(crate) fn place(&self) -> Option<&str> {
+        self.place.as_deref()
     }
 
     /// What part of the host it comes from.

@@ -41,6 +41,8 @@ pub use bindings::gate::{
 };
 pub use clock::{Clock, SystemClock, TestClock};
 pub use item::{Approval, Item, Progress, Refusal};
+#[cfg(feature = "rules")]
+pub(crate) use types::ROOM_FOR_REASONS;
 pub use types::{Call, Challenge, Decision, GateError, Permit, Plan, Request, Token};
 
 use crate::cache::CodeCache;

@@ -15,6 +15,7 @@ mod fits;
 mod hidden;
 mod in_force;
 mod listing;
+mod named;
 #[cfg(feature = "rules")]
 mod ruled;
 mod run;
@@ -33,6 +34,7 @@ use crate::Owner;
 use crate::gate::{Call, Gate, Plan, Readiness, Token};
 use crate::permit::{self, Clearing};
 use crate::plugin::Plugin;
+use crate::text;
 use crate::tool::Progress;
 use answer::Answers;
 use audits::Audits;
@@ -292,17 +294,17 @@ impl Host {
         let secrets = hidden.secrets();
         let progress = ready.progress.clone();
         let planned = tool.backend.preview(&call.owner, &call.tool, &call.arguments, secrets, progress);
-        let mut plan = match planned.await {
+        let plan = match planned.await {
             Ok(plan) => plan,
             Err(error) => return answers.not_planned(hidden.error(error)).await,
         };
         // A plan that is no good is none, however mild it calls itself.
         let level = plan.level;
-        plan.warnings.extend(raised.reasons);
-        let plan = match answers.plan(plan, hidden).await {
+        let mut plan = match answers.plan(plan, hidden).await {
             Ok(plan) => plan,
             Err(refused) => return refused,
         };
+        plan.warnings.extend(raised.reasons.into_iter().map(text::prose));
         let precondition = plan.precondition.as_deref();
         match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, level, precondition).await {
             Ok(Clearing::AtOnce(clearance)) => run::at_once(answers, trail, clearance, ready).await,

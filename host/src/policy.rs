@@ -12,9 +12,15 @@ mod rule;
 mod tools;
 
 pub use amount::{Amount, NoAmount};
+#[cfg(feature = "program")]
+pub(crate) use budget::Wrong as WrongBudget;
 pub use budget::{Budget, Counts};
+#[cfg(feature = "program")]
+pub(crate) use condition::Fault;
 #[cfg(feature = "rules")]
 pub(crate) use condition::{Facts, NoAnswer, PATIENCE};
+#[cfg(feature = "program")]
+pub(crate) use rule::Wrong as WrongRule;
 #[cfg(feature = "rules")]
 pub use rule::{Rule, Then};
 pub use tools::Tools;

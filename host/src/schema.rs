@@ -2,8 +2,10 @@
 //! in), and never looks at a number through a double that does not hold it.
 
 mod numbers;
+pub(crate) mod outline;
 pub(crate) mod secret;
 mod shape;
+pub(crate) mod spelt;
 
 use crate::json;
 use jsonschema::{PatternOptions, Validator};
@@ -89,6 +91,11 @@ impl Schema {
         let arguments: Value = serde_json::from_str(&text).map_err(|error| format!("unreadable arguments: {error}"))?;
         let mut errors = self.validator.iter_errors(&arguments).map(|error| {
             let place = error.instance_path().as_str();
+            // Names inside a secret are a part of it.
+            if let Some(secret) = self.secret_around(place) {
+                let whose = if secret.is_empty() { "the whole" } else { secret };
+                return format!("{}: it does not fit, and what is in it is secret", shortened(whose));
+            }
             // Values are left out: they may be long, and they may be secrets.
             let what = shortened(&error.masked().to_string());
             if place.is_empty() { what } else { format!("{}: {what}", shortened(place)) }
@@ -182,6 +189,24 @@ mod tests {
         let many: Vec<String> = (0..500).map(|n| format!("\"k{n}{}\":1", "x".repeat(500))).collect();
         let error = schema.check(&format!("{{{}}}", many.join(","))).unwrap_err();
         assert!(error.len() < 4 * ERROR, "{}", error.len());
+    }
+
+    #[test]
+    fn nothing_is_told_of_what_is_inside_a_secret() {
+        let vault = r#"{"vault":{"writeOnly":true,"type":"object","properties":{"a":{"type":"object","additionalProperties":{"type":"integer"}}},"additionalProperties":false,"minProperties":1},"list":{"items":{"format":"password","type":"string"}},"open":{"type":"object","additionalProperties":false}}"#;
+        let schema = Schema::compile(&schema(vault)).unwrap();
+        for (arguments, place) in [
+            (r#"{"vault":{"hunter2":1}}"#, "/vault: "),
+            (r#"{"vault":{"a":{"hunter2":"x"}}}"#, "/vault: "),
+            (r#"{"vault":"hunter2"}"#, "/vault: "),
+            (r#"{"vault":{}}"#, "/vault: "),
+            (r#"{"list":["a",{"hunter2":1}]}"#, "/list/1: "),
+        ] {
+            let error = schema.check(arguments).unwrap_err();
+            assert!(error.starts_with(place) && error.ends_with("is secret") && !error.contains("hunter2"), "{error}");
+        }
+        let error = schema.check(r#"{"open":{"name":1}}"#).unwrap_err();
+        assert!(error.starts_with("/open") && !error.contains("secret"), "{error}");
     }
 
     #[test]

@@ -3,8 +3,10 @@
 //! Whatever comes from a plug-in or a caller passes through here before somebody reads it: a character that moves the
 //! cursor, turns the direction of writing or has no width is shown by its code point instead.
 
+mod ends;
 mod hidden;
 
+pub(crate) use ends::ends;
 pub(crate) use hidden::hidden;
 
 use std::borrow::Cow;

@@ -1,6 +1,7 @@
 //! Rules on arguments and budgets through the real program: each call is a process of its own, on one store.
 
 mod crash;
+mod reload;
 
 use counterfoil_tests::program::{Folder, Ran};
 use std::process::Stdio;
@@ -27,8 +28,8 @@ deny = true
 reason = "the ledger is kept as it is"
 
 [[rules]]
-tool = "list_files"
-when = 'args.path == "/files/hidden" && args.recursive'
+tool = ["list_files", "search_files"]
+when = 'args.path == "/files/hidden" && args.pattern == "*"'
 level = 3
 "#;
 
@@ -54,9 +55,9 @@ fn rules_raise_and_deny_single_calls() {
     call("delete_file", r#"{"path":"/files/a.txt"}"#).gave(3, &[]);
     let guest = ["call", "delete_file", r#"{"path":"/files/a.txt"}"#, "--owner", "guest", "--json"];
     denied(&folder.run(&guest), "rule 2");
-    // There is no `recursive`, so that this one call has no answer.
+    // Only the other tool has a `pattern`, so that this one call has no answer.
     let unsaid = call("list_files", r#"{"path":"/files/hidden"}"#);
-    denied(&unsaid, "rule 3 has no answer for this call: it reads \"recursive\"");
+    denied(&unsaid, "rule 3 has no answer for this call: it reads \"pattern\"");
     call("list_files", r#"{"path":"/files"}"#).gave(0, &[]);
 
     let tools = folder.run(&["tools", "--json"]).json();
@@ -98,7 +99,7 @@ fn policy_test_says_what_would_come_of_a_call_and_does_nothing() {
             &[
                 "rule 1 does not match",
                 "rule 2 does not match",
-                "budget 1 allows 2 calls in 1day: 2 left",
+                "budget 1 allows 2 calls in 24h: 2 left",
                 "unless its plan is milder",
             ],
         );
@@ -109,7 +110,7 @@ fn policy_test_says_what_would_come_of_a_call_and_does_nothing() {
         .gave(3, &["rule 1 matches", "needs a confirmation"]);
     test("delete_file", r#"{"path":"/files/ledger"}"#).gave(4, &["rule 2 matches", "denied: rule 2: the ledger"]);
     let unsaid = test("list_files", r#"{"path":"/files/hidden"}"#);
-    unsaid.gave(4, &["rule 3 has no answer: it reads \"recursive\"", "denied: rule 3 has no answer"]);
+    unsaid.gave(4, &["rule 3 has no answer: it reads \"pattern\"", "denied: rule 3 has no answer"]);
     test("read_file", r#"{"path":"/files/a.txt"}"#)
         .gave(0, &["no rule is about this tool", "would run at once, as safe"]);
     test("read_file", r#"{"pfad":"/files/a.txt"}"#).gave(4, &["rejected"]);
@@ -132,13 +133,13 @@ fn a_restart_keeps_what_was_counted() {
     for n in 0..4 {
         write(n).gave(0, &[]);
     }
-    denied(&write(4), "budget 1 allows 4 calls in 1day, of which 0 is left: ask again in ");
+    denied(&write(4), "budget 1 allows 4 calls in 24h, of which 0 is left: ask again in ");
     assert!(!folder.path("work/workspace/4.txt").exists());
     let other = ["call", "write_file", r#"{"path":"/files/5.txt","content":"x"}"#, "--owner", "ci", "--json"];
     folder.run(&other).gave(0, &[]);
     let arguments = r#"{"path":"/files/6.txt","content":"x"}"#;
     folder.run(&["policy", "test", "write_file", arguments]).gave(4, &["0 left", "denied: budget 1"]);
-    folder.run(&["config", "check"]).gave(0, &["EACH OWNER MAY", "4 calls in 1day"]);
+    folder.run(&["config", "check"]).gave(0, &["EACH OWNER MAY", "4 calls in 24h"]);
 }
 
 #[test]
@@ -192,6 +193,13 @@ fn a_mistake_in_a_rule_or_a_budget_stops_the_start_with_its_line() {
             format!("[[rules]]\ntool = \"write\"\nwhen = 'true'\n{deny}"),
             ["there is no tool \"write\"", "tool = \"write\""],
         ),
+        (rule(&format!("when = 'args.paht == \"\"'\n{deny}")), ["allows no args.paht", "when = 'args.paht"]),
+        (rule(&format!("when = 'args.path == 5'\n{deny}")), ["args.path is a text", "when = '"]),
+        (rule(&format!("when = '\"a\" in args.path'\n{deny}")), ["args.path is a text", "when = '"]),
+        (
+            "[[budgets]]\ntool = \"write_file\"\nsum = \"args.content\"\nat_most = 5\nper = \"1h\"".into(),
+            ["adds up numbers", "sum = \"args.content\""],
+        ),
         (format!("[[rules]]\ntool = []\nwhen = 'true'\n{deny}"), ["no tool is named", "tool = []"]),
         (format!("[[rules]]\ntool = [\"*\", \"a\"]\nwhen = 'true'\n{deny}"), ["stands alone", "tool = ["]),
         (
@@ -199,7 +207,15 @@ fn a_mistake_in_a_rule_or_a_budget_stops_the_start_with_its_line() {
             ["there is no tool \"nothing\"", "tool = \"nothing\""],
         ),
         ("[[budgets]]\ntool = \"*\"\nper = \"1h\"".into(), ["counts nothing", "tool = \"*\""]),
-        ("[[budgets]]\ntool = \"*\"\ncalls = 0\nper = \"1h\"".into(), ["cannot be zero", "calls = 0"]),
+        (
+            "[[budgets]]\ntool = \"*\"\ncalls = 0\nper = \"1h\"".into(),
+            ["write a rule with when = \"true\"", "calls = 0"],
+        ),
+        ("[rules]\ntool = \"*\"".into(), ["where a list of tables belongs: write [[…]]", "[rules]"]),
+        (
+            "[[budgets]]\ntool = \"*\"\ncalls = \"x\"\nper = \"1h\"".into(),
+            ["a text stands here where a whole number belongs", "calls = \"x\""],
+        ),
         (
             "[[budgets]]\ntool = \"*\"\ncalls = 1\nper = \"5ms\"".into(),
             ["a period lasts from a second", "per = \"5ms\""],

@@ -41,7 +41,7 @@ fn folder(config: &str) -> Folder {
 }
 
 /// A client that has begun with `initialize`, and has the tools.
-fn begun(folder: &Folder) -> Session {
+pub(crate) fn begun(folder: &Folder) -> Session {
     let mut session = Session::start(folder);
     session.send(&(hello(1) + INITIALIZED + &request(2, "tools/list", &json!({}))));
     assert_eq!(session.answer(1)["result"]["capabilities"]["tools"]["listChanged"], true);
@@ -49,13 +49,13 @@ fn begun(folder: &Folder) -> Session {
     session
 }
 
-fn hang_up(session: &Session) {
+pub(crate) fn hang_up(session: &Session) {
     let sent = Command::new("kill").args(["-HUP", &session.child.id().to_string()]).status();
     assert!(sent.unwrap().success());
 }
 
 /// Reads what the server says until this is in it.
-fn said(messages: &mut BufReader<ChildStderr>, words: &str) -> String {
+pub(crate) fn said(messages: &mut BufReader<ChildStderr>, words: &str) -> String {
     let mut all = String::new();
     while !all.contains(words) {
         assert_ne!(messages.read_line(&mut all).unwrap(), 0, "{words:?} is missing in {all}");

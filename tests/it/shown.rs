@@ -143,7 +143,9 @@ fn a_server_logs_no_argument_and_its_prose_has_nothing_hidden() {
     let of = |id: u8| answers.iter().find(|answer| answer["id"] == id).unwrap();
     let tool = &of(2)["result"]["tools"][0];
     let plan = &of(3)["result"]["structuredContent"];
-    for prose in [&tool["title"], &tool["description"], &plan["summary"], &plan["warnings"][0]] {
+    for prose in
+        [&tool["title"], &tool["description"], &tool["inputSchema"]["title"], &plan["summary"], &plan["warnings"][0]]
+    {
         let prose = prose.as_str().unwrap();
         assert!(prose.contains(r"\u{202e}") && !prose.chars().any(is_hidden), "{}", prose.escape_debug());
     }

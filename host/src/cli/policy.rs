@@ -48,7 +48,7 @@ pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8>
             return Ok(exit::REJECTED);
         }
         Err(reply) => {
-            out(&answer::for_people(reply.status, &reply.payload, "", None)?)?;
+            line(answer::for_people(reply.status, &reply.payload, "", None)?.trim_end_matches('\n'))?;
             return Ok(exit::REJECTED);
         }
     };

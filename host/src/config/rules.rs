@@ -4,7 +4,7 @@
 use super::file::At;
 use super::units::{Count, Length, LevelWord};
 use super::{Config, Places};
-use crate::policy::{Amount, Budget, Rule, Tools};
+use crate::policy::{Amount, Budget, Fault, Rule, Tools, WrongBudget, WrongRule};
 use crate::{Error, text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
@@ -35,7 +35,7 @@ pub(super) struct BudgetTable {
     /// The tools that are counted together, by their listed names; "*" for all.
     tool: At<ToolsWord>,
     /// So many runs.
-    calls: Option<At<Count>>,
+    calls: Option<At<Calls>>,
     /// The argument that is added up, such as "args.amount".
     sum: Option<At<String>>,
     /// The most that the sum may come to. In quotes where it has a fraction.
@@ -134,62 +134,76 @@ impl JsonSchema for AmountWord {
     }
 }
 
+/// How many calls a budget allows; that none is not meant is the budget's own word.
+struct Calls(u32);
+
+impl<'de> Deserialize<'de> for Calls {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = i64::deserialize(deserializer)?;
+        u32::try_from(value)
+            .map(Self)
+            .map_err(|_| de::Error::custom(format!("{value} is out of range: write a number from 1 to {}", u32::MAX)))
+    }
+}
+
+impl JsonSchema for Calls {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        Count::schema_name()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Count::json_schema(generator)
+    }
+}
+
 /// Every rule that is written.
 pub(super) fn rules(tables: &[At<RuleTable>], places: &mut Places) -> Result<Vec<Rule>, Error> {
     let mut rules = Vec::with_capacity(tables.len());
     for (number, at) in (1..).zip(tables) {
         let table = at.value();
-        let path = format!("rules.{number}");
-        places.note(&path, table.tool.span());
-        let wrong = |span: Range<usize>, error: Error| places.error_at(span, &text::escape(&error.to_string()));
-        let tools = table.tool.value().0.clone();
-        let (when, reason) = (table.when.value(), table.reason.as_ref().map_or("", |reason| reason.value()));
-        let rule = match (&table.level, &table.deny) {
-            (Some(level), None) => Rule::raise(tools, when, level.value().0)
-                .map_err(|e| wrong(if about_level(&e) { level.span() } else { inside(&table.when, &e, places) }, e))?,
-            (None, Some(deny)) if *deny.value() => {
-                let Some(reason) = &table.reason else {
-                    return Err(places.error_at(deny.span(), "a rule that denies says why: add a line reason = \"…\""));
-                };
-                // The condition first, by itself, so that each mistake has its own line.
-                Rule::raise(tools.clone(), when, crate::Level::ApprovalRequired)
-                    .map_err(|e| wrong(inside(&table.when, &e, places), e))?;
-                Rule::deny(tools, when, reason.value()).map_err(|e| wrong(reason.span(), e))?
-            }
-            (None, Some(deny)) => {
-                return Err(places.error_at(deny.span(), "this denies nothing: write deny = true, or a level"));
-            }
-            (Some(_), Some(deny)) => {
-                return Err(places.error_at(deny.span(), "a rule has a level or denies: keep one of the two"));
-            }
-            (None, None) => {
-                let what =
-                    "this rule does nothing: add a line level = \"approval_required\", or deny = true with a reason";
-                return Err(places.error_at(table.tool.span(), what));
-            }
-        };
-        let rule = match &table.reason {
-            Some(at) => rule.reason(reason).map_err(|e| wrong(at.span(), e))?,
-            None => rule,
-        };
-        rules.push(rule);
+        places.note(format!("rules.{number}"), table.tool.span());
+        places.note(format!("rules.{number}.when"), table.when.span());
+        rules.push(rule(table, places)?);
     }
     Ok(rules)
 }
 
-fn about_level(error: &Error) -> bool {
-    error.to_string().starts_with("safe raises nothing")
+fn rule(table: &RuleTable, places: &Places) -> Result<Rule, Error> {
+    let at = |span: Range<usize>, what: &str| Err(places.error_at(span, what));
+    let wrong = |wrong: WrongRule| {
+        let span = match &wrong {
+            WrongRule::When(fault) => inside(&table.when, fault, places),
+            WrongRule::Level => table.level.as_ref().map_or(table.tool.span(), At::span),
+            WrongRule::NoReason | WrongRule::LongReason => table.reason.as_ref().map_or(table.tool.span(), At::span),
+        };
+        places.error_at(span, &text::escape(&wrong.to_string()))
+    };
+    let tools = table.tool.value().0.clone();
+    let (when, reason) = (table.when.value(), table.reason.as_ref().map(|reason| reason.value().clone()));
+    match (&table.level, &table.deny) {
+        (Some(level), None) => {
+            let rule = Rule::raising(tools, when, level.value().0);
+            rule.and_then(|rule| rule.saying(reason.unwrap_or_default())).map_err(wrong)
+        }
+        (None, Some(deny)) if *deny.value() => match reason {
+            Some(reason) => Rule::denying(tools, when, reason).map_err(wrong),
+            None => at(deny.span(), "a rule that denies says why: add a line reason = \"…\""),
+        },
+        (None, Some(deny)) => at(deny.span(), "this denies nothing: write deny = true, or a level"),
+        (Some(_), Some(deny)) => at(deny.span(), "a rule has a level or denies: keep one of the two"),
+        (None, None) => at(
+            table.tool.span(),
+            "this rule does nothing: add a line level = \"approval_required\", or deny = true with a reason",
+        ),
+    }
 }
 
 /// Where in the file a condition is wrong: at the very character, where the file has the condition as it is read.
-fn inside(when: &At<String>, error: &Error, places: &Places) -> Range<usize> {
+fn inside(when: &At<String>, fault: &Fault, places: &Places) -> Range<usize> {
     let span = when.span();
-    let text = error.to_string();
-    let place = text.strip_prefix("the condition is wrong at ").and_then(|rest| {
-        let mut numbers = rest.splitn(3, ':').map(str::trim);
-        Some((numbers.next()?.parse::<usize>().ok()?, numbers.next()?.parse::<usize>().ok()?))
-    });
-    let (Some((1, column)), Some(written)) = (place, places.text().get(span.clone())) else { return span };
+    let (Some((1, column)), Some(written)) = (fault.place, places.text().get(span.clone())) else { return span };
     // One line in quotes of one character, nothing escaped.
     match written.get(1..written.len().saturating_sub(1)) {
         Some(inner) if inner == when.value() => {
@@ -207,50 +221,48 @@ pub(super) fn budgets(tables: &[At<BudgetTable>], places: &mut Places) -> Result
     for (number, at) in (1..).zip(tables) {
         let table = at.value();
         places.note(format!("budgets.{number}"), table.tool.span());
-        let (tools, per) = (table.tool.value().0.clone(), table.per.value().0);
-        let budget = match (&table.calls, &table.sum, &table.at_most) {
-            (Some(calls), None, None) => Budget::calls(tools, calls.value().0.into(), per),
-            (None, Some(sum), Some(at_most)) => Budget::sum(tools, sum.value(), at_most.value().0, per),
-            (Some(_), _, _) => {
-                return Err(places.error_at(
-                    table.tool.span(),
-                    "a budget counts calls or a sum: keep `calls`, or `sum` with `at_most`",
-                ));
-            }
-            (None, Some(sum), None) => {
-                return Err(places.error_at(sum.span(), "how much it may come to is missing: add a line at_most = 500"));
-            }
-            (None, None, _) => {
-                return Err(places.error_at(
-                    table.tool.span(),
-                    "this budget counts nothing: add a line calls = 10, or sum = \"args.amount\" with at_most = 500",
-                ));
-            }
-        };
-        let span = |error: &Error| match (error.to_string().as_str(), &table.sum, &table.at_most) {
-            (text, Some(sum), _) if text.contains("no path") => sum.span(),
-            (text, _, Some(at_most)) if text.contains("more than nothing") => at_most.span(),
-            (text, _, _) if text.contains("a period") => table.per.span(),
-            _ => table.tool.span(),
-        };
-        budgets.push(budget.map_err(|e| places.error_at(span(&e), &e.to_string()))?);
+        if let Some(sum) = &table.sum {
+            places.note(format!("budgets.{number}.sum"), sum.span());
+        }
+        budgets.push(budget(table, places)?);
     }
     Ok(budgets)
 }
 
-impl Config {
-    /// The error about the rule or the budget that it names, with its line; none where it names none.
-    pub fn about_policy(&self, error: &Error) -> Option<Error> {
-        let text = error.to_string();
-        let (what, rest) = text.split_once(' ')?;
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let number = rest.get(..digits)?;
-        let table = match what {
-            "rule" => "rules",
-            "budget" => "budgets",
-            _ => return None,
+fn budget(table: &BudgetTable, places: &Places) -> Result<Budget, Error> {
+    let at = |span: Range<usize>, what: &str| Err(places.error_at(span, what));
+    let (tools, per) = (table.tool.value().0.clone(), table.per.value().0);
+    let budget = match (&table.calls, &table.sum, &table.at_most) {
+        (Some(calls), None, None) => Budget::of_calls(tools, calls.value().0.into(), per),
+        (None, Some(sum), Some(at_most)) => Budget::of_sum(tools, sum.value(), at_most.value().0, per),
+        (Some(_), _, _) => {
+            return at(table.tool.span(), "a budget counts calls or a sum: keep `calls`, or `sum` with `at_most`");
+        }
+        (None, Some(sum), None) => {
+            return at(sum.span(), "how much it may come to is missing: add a line at_most = 500");
+        }
+        (None, None, _) => {
+            return at(
+                table.tool.span(),
+                "this budget counts nothing: add a line calls = 10, or sum = \"args.amount\" with at_most = 500",
+            );
+        }
+    };
+    let span = |wrong: WrongBudget| {
+        let part = match wrong {
+            WrongBudget::NoCalls => table.calls.as_ref().map(At::span),
+            WrongBudget::Path => table.sum.as_ref().map(At::span),
+            WrongBudget::Nothing => table.at_most.as_ref().map(At::span),
+            WrongBudget::Period => Some(table.per.span()),
         };
-        let place = format!("{table}.{number}");
-        self.places.has(&place).then(|| self.places.error(&place, &text))
+        part.unwrap_or_else(|| table.tool.span())
+    };
+    budget.map_err(|wrong| places.error_at(span(wrong), &wrong.to_string()))
+}
+
+impl Config {
+    /// The error about the rule or the budget that it is about, with its line; none where it is about none.
+    pub fn about_policy(&self, error: &Error) -> Option<Error> {
+        Some(self.places.error(error.place()?, &error.to_string()))
     }
 }

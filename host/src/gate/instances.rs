@@ -11,6 +11,7 @@
 
 use super::bindings::{Component as Bindings, ComponentPre};
 use super::imports::Imports;
+use super::types::with_room;
 use super::{Clock, GateError, Settings};
 use crate::store::Store;
 use crate::{Error, ErrorKind};
@@ -159,7 +160,7 @@ impl Instances {
     async fn make_leased(&self) -> wasmtime::Result<Instance> {
         let mut store = self.wasm_store();
         let bindings = self.leased.instantiate_async(&mut store).await?;
-        let configured = bindings.counterfoil_gate_gate().call_configure(&mut store, self.settings).await?;
+        let configured = bindings.counterfoil_gate_gate().call_configure(&mut store, with_room(self.settings)).await?;
         configured.map_err(wasmtime::Error::msg)?;
         Ok(Instance { store, bindings })
     }
@@ -168,7 +169,8 @@ impl Instances {
     fn make_aside(&self) -> wasmtime::Result<Result<Instance, String>> {
         let mut store = self.wasm_store();
         let bindings = self.aside.instantiate(&mut store)?;
-        let configured = at_once(bindings.counterfoil_gate_gate().call_configure(&mut store, self.settings))?;
+        let configured =
+            at_once(bindings.counterfoil_gate_gate().call_configure(&mut store, with_room(self.settings)))?;
         Ok(configured.map(|()| Instance { store, bindings }))
     }
 

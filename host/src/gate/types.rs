@@ -239,6 +239,20 @@ impl From<&Challenge> for gate::Challenge {
     }
 }
 
+/// Room that the host keeps for its own warnings of a plan (what the operator's rules say), in bytes, beside what a tool may
+/// fill.
+pub(crate) const ROOM_FOR_REASONS: u32 = 16 * 1024;
+
+/// What the component is told: the same, with that room.
+pub(super) fn with_room(settings: Settings) -> Settings {
+    /// The most that the component takes; what is refused without room is refused with it.
+    const MOST: u32 = 16 * 1024 * 1024;
+    match settings.max_plan {
+        1..MOST => Settings { max_plan: settings.max_plan.saturating_add(ROOM_FOR_REASONS).min(MOST), ..settings },
+        _ => settings,
+    }
+}
+
 const SECOND: u64 = 1_000;
 const MINUTE: u64 = 60 * SECOND;
 

@@ -34,6 +34,12 @@ impl Answers<'_> {
         }
     }
 
+    /// The operator's rules could not be asked in time, since those of other calls were.
+    #[cfg(feature = "rules")]
+    pub(super) async fn busy(&self) -> Answer {
+        self.refuse(Reason::Unavailable, "the operator's rules are asked about too many other calls").await
+    }
+
     /// A refusal that the gate found.
     pub(super) async fn rejected(&self, rejection: Rejection) -> Answer {
         match self.gate.rejected(&self.named(), &rejection).await {
@@ -335,15 +341,11 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A tool's error as it is repeated: nothing hidden in it, and what is longer than anybody reads is cut, and says so.
+/// A tool's error as it is repeated: nothing hidden in it, and of what is longer than anybody reads both ends.
 fn cut(text: &str) -> String {
     /// What a plug-in's own text is cut to, with room for what is said around it.
     const LONGEST: usize = 4096 + 256;
-    if text.len() <= LONGEST {
-        return text::prose(text.to_owned());
-    }
-    let start = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
-    format!("{}… (cut, {} bytes in all)", text::prose(start.to_owned()), text.len())
+    text::prose(text::ends(text, LONGEST).into_owned())
 }
 
 /// A reply about something that was not a recorded run.

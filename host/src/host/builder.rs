@@ -3,6 +3,7 @@
 use super::audits::{Audits, in_force as to_tell};
 use super::in_force::{Applied, Policy};
 use super::listing::{self, Listing};
+use super::named::Listed;
 use super::{Host, Inner, Tool};
 use crate::audit::in_force::Cause;
 use crate::audit::{Audit, WeakAudit};
@@ -13,7 +14,7 @@ use crate::permit::{self, Rules};
 use crate::plugin::turns::Turns;
 use crate::plugin::{Plugin, grants};
 use crate::policy::{Budget, Level};
-use crate::schema::Schema;
+use crate::schema::{Schema, spelt};
 use crate::tool::{Backend, Declaration, NAME_RULE, is_name};
 use crate::{Error, ErrorKind, text};
 use serde_json::Value;
@@ -214,7 +215,7 @@ impl HostBuilder {
                 tool.escape_debug()
             )));
         }
-        in_force.check_tools(&listings)?;
+        in_force.check_tools(&listings, &Listed::all(&listings, &tools))?;
         let cause = if runs.is_some() { Cause::Reload } else { Cause::Start };
         let told = audit.map(|audit| (audit, to_tell(cause, &model_version, &tools, &in_force)));
         let audits = Audits::new(told, earlier);
@@ -256,10 +257,15 @@ impl Making<'_> {
         let output_schema = match &declaration.output_schema {
             None => None,
             Some(details) => {
-                Some(self.gate.output_schema(Some(details.as_str())).await.map_err(|error| match error {
+                let bad = |error| match error {
                     GateError::Misuse(what) => config(format!("{place} has a bad output schema: {what}")),
                     other => failed(other),
-                })?)
+                };
+                let listed = self.gate.output_schema(Some(details.as_str())).await.map_err(bad)?;
+                match spelt::text(details) {
+                    Some(details) => Some(self.gate.output_schema(Some(&details)).await.map_err(bad)?),
+                    None => Some(listed),
+                }
             }
         };
 
@@ -298,7 +304,7 @@ impl Making<'_> {
             if needs_confirmation { listing::with_confirm_parameter(shown, self.confirm_parameter) } else { shown };
         let listing = Listing {
             name: name.clone(),
-            title: declaration.title.clone().map(text::prose),
+            title: declaration.title.as_deref().map(|title| text::escape(title).into_owned()),
             description: text::prose(declaration.description.clone()),
             input_schema: listed.to_string(),
             output_schema,
@@ -332,7 +338,7 @@ impl Making<'_> {
 
     /// An input schema to list, which compiled: it must leave the confirm parameter free.
     fn shown(&self, place: &str, text: &str) -> Result<Value, Error> {
-        let schema: Value =
+        let mut schema: Value =
             serde_json::from_str(text).map_err(|error| config(format!("{place} has a bad input schema: {error}")))?;
         if listing::mentions(&schema, self.confirm_parameter) {
             return Err(config(format!(
@@ -340,6 +346,7 @@ impl Making<'_> {
                 self.confirm_parameter
             )));
         }
+        spelt::spell(&mut schema);
         Ok(schema)
     }
 

@@ -3,6 +3,7 @@
 
 use super::budgets::Budgets;
 use super::listing::Listing;
+use super::named::{self, Listed};
 use crate::policy::{Budget, Counts, Level, Tools};
 #[cfg(feature = "rules")]
 use crate::policy::{Rule, Then};
@@ -20,6 +21,8 @@ const BUDGETS: usize = 256;
 pub(super) struct Policy {
     #[cfg(feature = "rules")]
     pub(super) rules: Vec<Rule>,
+    #[cfg(feature = "rules")]
+    pub(super) turns: super::ruled::Turns,
     pub(super) budgets: Vec<Budget>,
 }
 
@@ -42,6 +45,7 @@ impl Policy {
             #[cfg(feature = "rules")]
             ruled: super::ruled::Ruled::new(
                 about(&self.rules, |rule| &rule.tools, tool).into_iter().map(|(at, rule)| (at, rule.clone())).collect(),
+                self.turns.clone(),
             ),
             budgets: Budgets(budgets.into_iter().map(|(at, budget)| (at, Arc::new(budget.clone()))).collect()),
         }
@@ -76,20 +80,22 @@ impl Policy {
             let same = self.budgets.iter().take(at).position(|other| other.subject() == budget.subject());
             if let Some(other) = same {
                 let (number, other) = (at + 1, other + 1);
-                return Err(refused(format!("budget {number} counts the same as budget {other}: keep one of the two")));
+                let what = format!("budget {number} counts the same as budget {other}: keep one of the two");
+                return Err(refused(what).at(format!("budgets.{number}")));
             }
         }
         Ok(())
     }
 
     /// Whether the tools that are named are there, and no rule would lower one.
-    pub(super) fn check_tools(&self, listings: &[Listing]) -> Result<(), Error> {
+    pub(super) fn check_tools(&self, listings: &[Listing], listed: &[Listed<'_>]) -> Result<(), Error> {
         let find = |what: &str, number: usize, name: &str| {
             listings.iter().find(|listing| listing.name == name).ok_or_else(|| {
                 refused(format!(
                     "{what} {number}: there is no tool \"{}\": give a name that is listed",
                     name.escape_debug()
                 ))
+                .at(format!("{what}s.{number}"))
             })
         };
         #[cfg(feature = "rules")]
@@ -99,15 +105,20 @@ impl Policy {
                 if let Then::Raise(level) = rule.then
                     && level < declared
                 {
-                    return Err(refused(format!(
+                    let what = format!(
                         "rule {number}: \"{name}\" declares {declared}, and {level} would lower that; levels are only raised: \
                          write {declared} or more, or take the tool out of the rule"
-                    )));
+                    );
+                    return Err(refused(what).at(format!("rules.{number}")));
                 }
             }
+            let wrong = |what| refused(format!("rule {number}: {what}")).at(format!("rules.{number}.when"));
+            named::rule(rule, listed).map_err(wrong)?;
         }
         for (number, budget) in (1..).zip(&self.budgets) {
             budget.tools.names().try_for_each(|name| find("budget", number, name).map(|_| ()))?;
+            let wrong = |what| refused(format!("budget {number}: {what}")).at(format!("budgets.{number}.sum"));
+            named::budget(budget, listed).map_err(wrong)?;
         }
         Ok(())
     }

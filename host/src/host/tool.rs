@@ -60,7 +60,9 @@ impl Tool {
     /// Asks the operator's rules about a call whose arguments fit the schema.
     #[cfg(feature = "rules")]
     pub(super) async fn judge(&self, answers: &Answers<'_>, call: &Call) -> Result<Raised, Answer> {
-        let said = self.ruled.ask(&call.owner, &call.tool, &call.arguments).await;
+        let Ok(said) = self.ruled.ask(&call.owner, &call.tool, &call.arguments).await else {
+            return Err(answers.busy().await);
+        };
         match self.ruled.verdict(&said) {
             Verdict::Raised(raised) => {
                 for what in &raised.reasons {

@@ -60,7 +60,9 @@ impl Host {
             tool: tool.to_owned(),
             arguments: request.arguments,
         };
-        let said = found.ruled.ask(&call.owner, tool, &call.arguments).await;
+        let Ok(said) = found.ruled.ask(&call.owner, tool, &call.arguments).await else {
+            return Err(answers.busy().await.untold());
+        };
         let verdict = found.ruled.verdict(&said);
         let rules = said.into_iter().map(|answer| (answer.number, says(answer))).collect();
         let broke = |broke: Broke| match broke {

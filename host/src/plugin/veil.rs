@@ -4,6 +4,7 @@
 use super::env::Secret;
 use super::instance::shortened;
 use crate::schema::secret::{MASK, Secrets, Taken};
+use crate::text;
 use crate::tool::{Outcome, Plan, Progress, ToolError};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -68,6 +69,17 @@ impl Veil {
         shortened(shown, limit)
     }
 
+    /// The text of an error: of a long one both ends, as far as it can be looked through.
+    fn told(&self, text: &str) -> String {
+        match text.len() <= TEXT * ROOM {
+            true => text::ends(&self.text(text), TEXT).into_owned(),
+            false => {
+                let said = format!(" ({} bytes in all)", text.len());
+                self.shown(text, TEXT - said.len()) + &said
+            }
+        }
+    }
+
     /// What was printed; `cut`: there was more.
     pub(super) fn printed(&self, bytes: &[u8], cut: bool) -> String {
         if !cut {
@@ -108,7 +120,7 @@ impl Veil {
 
     /// An error, not longer than anybody reads.
     pub(super) fn error(&self, error: ToolError) -> ToolError {
-        let shown = |text: String| self.shown(&text, TEXT);
+        let shown = |text: String| self.told(&text);
         match error {
             ToolError::UnknownTool => ToolError::UnknownTool,
             ToolError::InvalidArguments(text) => ToolError::InvalidArguments(shown(text)),
@@ -152,11 +164,21 @@ mod tests {
         for (secret, sign) in [("variable-secret", "[TOKEN]"), (ARGUMENT, "(secret)"), ("second line of it", "[KEY]")] {
             for padding in (0..40).chain(TEXT - 40..TEXT + 4).chain(TEXT * ROOM - 40..TEXT * ROOM + 4) {
                 let text = format!("{}{secret} and {}", ".".repeat(padding), "x".repeat(TEXT * ROOM));
+                let said = format!(" ({} bytes in all)", text.len());
                 let ToolError::Refused(shown) = veil.error(ToolError::Refused(text)) else { panic!("another error") };
-                assert!(shown.len() <= TEXT && shown.ends_with('…'), "{padding}");
+                assert!(shown.len() <= TEXT, "{padding}");
+                let shown = shown.strip_suffix(&said).unwrap();
+                assert!(shown.ends_with('…'), "{padding}");
                 let rest = shown.trim_start_matches('.').trim_end_matches('…').trim_end_matches('x');
                 assert!(format!("{sign} and ").starts_with(rest), "{padding}: {rest}");
             }
+        }
+        // What can be looked through whole shows its end as well.
+        for padding in TEXT..TEXT + 1_000 {
+            let text = format!("{ARGUMENT}{}variable-secret end", ".".repeat(padding));
+            let ToolError::Refused(shown) = veil.error(ToolError::Refused(text)) else { panic!("another error") };
+            assert!(shown.starts_with("(secret)..") && shown.ends_with("..[TOKEN] end"), "{shown}");
+            assert!(shown.contains(" bytes in all, SHA-256 ") && shown.len() <= TEXT, "{shown}");
         }
         assert_eq!(veil.shown("variable-secret", 4096), "[TOKEN]");
         assert_eq!(veil.shown("abc", 4096), "abc");

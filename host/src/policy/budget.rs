@@ -55,10 +55,7 @@ impl Budget {
     /// # Errors
     /// [`ErrorKind::Policy`]: none at all (deny them by a rule), or a period under a second or over a year.
     pub fn calls(tools: impl Into<Tools>, at_most: u64, per: Duration) -> Result<Self, Error> {
-        if at_most == 0 || i64::try_from(at_most).is_err() {
-            return Err(refused("a budget allows at least one call: to allow none, write a rule that denies"));
-        }
-        Self { tools: tools.into(), counts: Counts::Calls(at_most), per }.checked()
+        Self::of_calls(tools.into(), at_most, per).map_err(Error::from)
     }
 
     /// So much of one argument (`args.amount`, `args.payment.amount`), for each owner and period.
@@ -66,22 +63,30 @@ impl Budget {
     /// # Errors
     /// [`ErrorKind::Policy`]: no path to an argument, nothing at all, or a period under a second or over a year.
     pub fn sum(tools: impl Into<Tools>, argument: &str, at_most: Amount, per: Duration) -> Result<Self, Error> {
+        Self::of_sum(tools.into(), argument, at_most, per).map_err(Error::from)
+    }
+
+    pub(crate) fn of_calls(tools: Tools, at_most: u64, per: Duration) -> Result<Self, Wrong> {
+        if at_most == 0 || i64::try_from(at_most).is_err() {
+            return Err(Wrong::NoCalls);
+        }
+        Self { tools, counts: Counts::Calls(at_most), per }.checked()
+    }
+
+    pub(crate) fn of_sum(tools: Tools, argument: &str, at_most: Amount, per: Duration) -> Result<Self, Wrong> {
         let path: Option<Vec<String>> =
             argument.strip_prefix("args.").map(|rest| rest.split('.').map(str::to_owned).collect());
         let Some(path) = path.filter(|path| path.iter().all(|name| !name.trim().is_empty())) else {
-            return Err(refused("this is no path to an argument: write for instance \"args.amount\""));
+            return Err(Wrong::Path);
         };
         if at_most.millionths() == 0 {
-            return Err(refused("a budget allows more than nothing: to allow nothing, write a rule that denies"));
+            return Err(Wrong::Nothing);
         }
-        Self { tools: tools.into(), counts: Counts::Sum { path, at_most }, per }.checked()
+        Self { tools, counts: Counts::Sum { path, at_most }, per }.checked()
     }
 
-    fn checked(self) -> Result<Self, Error> {
-        match PERIODS.contains(&self.per) {
-            true => Ok(self),
-            false => Err(refused("a period lasts from a second to a year: write for instance \"24h\"")),
-        }
+    fn checked(self) -> Result<Self, Wrong> {
+        if PERIODS.contains(&self.per) { Ok(self) } else { Err(Wrong::Period) }
     }
 
     /// The tools that it is about.
@@ -196,7 +201,7 @@ impl Budget {
 /// What it allows: `20 calls in 24h`, `500 of args.amount in 24h`.
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let per = humantime::format_duration(self.per);
+        let per = period(self.per);
         match &self.counts {
             Counts::Calls(1) => write!(f, "1 call in {per}"),
             Counts::Calls(at_most) => write!(f, "{at_most} calls in {per}"),
@@ -205,8 +210,47 @@ impl fmt::Display for Budget {
     }
 }
 
-fn refused(what: &str) -> Error {
-    Error::new(ErrorKind::Policy, what)
+/// A period as the configuration writes it, in the units that it is a whole number of: `24h` stays `24h`.
+fn period(per: Duration) -> String {
+    let millis = u64::try_from(per.as_millis()).unwrap_or(u64::MAX);
+    let days = [(7 * 24 * 3_600_000, "w"), (24 * 3_600_000, "d")];
+    let rest = [(3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
+    // Two days are two days, and one is the 24 hours that everybody writes.
+    if let Some((unit, name)) = days.iter().find(|(unit, _)| millis % unit == 0 && millis > 24 * 3_600_000) {
+        return format!("{}{name}", millis / unit);
+    }
+    let mut left = millis;
+    let mut parts = Vec::new();
+    for (unit, name) in rest {
+        if left >= unit {
+            parts.push(format!("{}{name}", left / unit));
+            left %= unit;
+        }
+    }
+    parts.join(" ")
+}
+
+/// What is wrong with a budget, by the part of it that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Wrong {
+    /// How many calls.
+    #[error("a budget allows at least one call: to allow none, write a rule with when = \"true\" and deny = true")]
+    NoCalls,
+    /// What is added up.
+    #[error("this is no path to an argument: write for instance \"args.amount\"")]
+    Path,
+    /// How much of it.
+    #[error("a budget allows more than nothing: to allow nothing, write a rule that denies")]
+    Nothing,
+    /// The period.
+    #[error("a period lasts from a second to a year: write for instance \"24h\"")]
+    Period,
+}
+
+impl From<Wrong> for Error {
+    fn from(wrong: Wrong) -> Self {
+        Self::new(ErrorKind::Policy, wrong.to_string())
+    }
 }
 
 #[cfg(test)]
@@ -281,6 +325,25 @@ mod tests {
         for other in [one.account("os:b"), day.account("os:a"), sum.account("os:a")] {
             assert_ne!(one.account("os:a"), other);
         }
+    }
+
+    #[test]
+    fn a_period_is_shown_as_the_configuration_takes_it() {
+        for (seconds, shown) in [
+            (1, "1s"),
+            (90, "1m 30s"),
+            (3_600, "1h"),
+            (86_400, "24h"),
+            (90_000, "25h"),
+            (172_800, "2d"),
+            (604_800, "1w"),
+            (86_400 * 10, "10d"),
+            (86_400 * 365, "365d"),
+            (86_400 + 5_400, "25h 30m"),
+        ] {
+            assert_eq!(period(Duration::from_secs(seconds)), shown);
+        }
+        assert_eq!(period(Duration::from_millis(1_500)), "1s 500ms");
     }
 
     #[test]

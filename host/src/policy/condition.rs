@@ -2,12 +2,19 @@
 //! it has no answer for has no answer, never a guess.
 //!
 //! It is read by the crate's parser by precedence (`Program::compile` takes another one, whatever the features say, which can
-//! need unbounded memory for a short text), and its loops are changed so that each step looks at the time.
+//! need unbounded memory for a short text), and changed before it is kept: its operators are those of `operators`, and its loops
+//! look at the time.
 
 mod check;
+mod exact;
 mod facts;
+mod literals;
+mod operators;
+mod rewrite;
+mod uses;
 
 pub(crate) use facts::Facts;
+pub(crate) use uses::Use;
 
 use cel::common::ast::IdedExpr;
 use cel::parser::PrattParser;
@@ -33,6 +40,7 @@ struct Inner {
     text: String,
     expression: IdedExpr,
     found: check::Found,
+    uses: Vec<Use>,
 }
 
 /// What is wrong with a condition.
@@ -58,10 +66,18 @@ impl fmt::Display for Fault {
 pub(crate) enum NoAnswer {
     /// It reads what is not there; the name, where it is the condition's own.
     Missing(Option<String>),
-    /// It puts together what does not go together.
+    /// It compares values of these two kinds.
+    Unlike(Unlike),
+    /// It puts together what does not go together otherwise.
     Types,
+    /// It loops over what is no list.
+    NoList,
+    /// It asks what is in something that is neither list nor object.
+    NoWhole,
     /// A calculation has no result: it overflows, or divides by zero.
     Arithmetic,
+    /// A calculation has one that is no number of 64 bits.
+    Inexact,
     /// A number cannot be held exactly.
     Number,
     /// Its time was up.
@@ -71,6 +87,10 @@ pub(crate) enum NoAnswer {
     /// Anything else.
     Failed,
 }
+
+/// The names of two kinds of value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unlike(pub(crate) &'static str, pub(crate) &'static str);
 
 impl fmt::Display for NoAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,6 +102,12 @@ impl fmt::Display for NoAnswer {
             ),
             Self::Missing(None) => f.write_str("it reads a key or an item that is not there"),
             Self::Types => f.write_str("it compares or combines values of types that do not go together"),
+            Self::Unlike(Unlike(one, other)) => write!(f, "it compares {one} with {other}"),
+            Self::NoList => f.write_str("it loops over what is no list; the keys of an object are keys(…)"),
+            Self::NoWhole => f.write_str(
+                "it asks what is in something that is no list and no object; of a text, it would be args.x.contains(…)",
+            ),
+            Self::Inexact => f.write_str("a calculation in it has no result that can be told exactly"),
             Self::Arithmetic => f.write_str("a calculation in it has no result"),
             Self::Number => f.write_str("a number in the arguments cannot be compared exactly: give fewer digits"),
             Self::Slow => write!(f, "it took longer than {PATIENCE:?}"),
@@ -104,8 +130,12 @@ impl Condition {
         let parser = PrattParser::new().max_recursion_depth(NESTING).error_recovery_limit(1).error_reporting_limit(1);
         let mut expression = parser.parse(text).map_err(|errors| syntax(&errors))?;
         let found = check::check(&expression).map_err(fault)?;
-        check::watch(&mut expression);
-        Ok(Self(Arc::new(Inner { text: text.to_owned(), expression, found })))
+        if let Some(number) = literals::rounded(text) {
+            return Err(fault(format!("{number} cannot be held exactly: write fewer digits")));
+        }
+        let uses = uses::uses(&expression);
+        rewrite::rewrite(&mut expression);
+        Ok(Self(Arc::new(Inner { text: text.to_owned(), expression, found, uses })))
     }
 
     /// As it was written.
@@ -113,10 +143,15 @@ impl Condition {
         &self.0.text
     }
 
+    /// The arguments that it reads.
+    pub(crate) fn uses(&self) -> &[Use] {
+        &self.0.uses
+    }
+
     /// Asks it about a call.
     pub(crate) fn holds(&self, facts: &Facts<'_>, context: &Context<'_, '_>) -> Result<bool, NoAnswer> {
         let Inner { expression, found, .. } = &*self.0;
-        if found.arguments && !facts.exact_for(found.doubles) {
+        if found.arguments && !facts.exact() {
             return Err(NoAnswer::Number);
         }
         let answer = Value::resolve(expression, context);
@@ -136,6 +171,9 @@ impl Condition {
         match error {
             ExecutionError::NoSuchKey(name) => {
                 NoAnswer::Missing(self.0.found.names.contains(name.as_str()).then(|| name.to_string()))
+            }
+            ExecutionError::FunctionError { function, message } => {
+                operators::why(function, message).unwrap_or(NoAnswer::Failed)
             }
             ExecutionError::IndexOutOfBounds(_) => NoAnswer::Missing(None),
             ExecutionError::Overflow(..) | ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {

@@ -1,9 +1,10 @@
 //! A rule as the operator writes it. What its condition means is the business of `condition`; what follows from it, of the
 //! host.
 
-use super::condition::Condition;
+use super::condition::{Condition, Fault};
 use super::{Level, Tools};
 use crate::{Error, ErrorKind};
+use std::fmt;
 
 /// Longest reason, in bytes: an agent reads it whole.
 const REASON: usize = 500;
@@ -49,10 +50,7 @@ impl Rule {
     /// # Errors
     /// [`ErrorKind::Policy`]: the condition is none, or [`Level::Safe`], which raises nothing.
     pub fn raise(tools: impl Into<Tools>, when: &str, level: Level) -> Result<Self, Error> {
-        if level == Level::Safe {
-            return Err(refused("safe raises nothing: write a higher level, or deny"));
-        }
-        Ok(Self { tools: tools.into(), condition: compiled(when)?, then: Then::Raise(level), reason: String::new() })
+        Self::raising(tools.into(), when, level).map_err(Error::from)
     }
 
     /// Denies calls that the condition is true of. The reason is told to whoever calls.
@@ -60,24 +58,36 @@ impl Rule {
     /// # Errors
     /// [`ErrorKind::Policy`]: the condition is none, or the reason is empty or longer than 500 bytes.
     pub fn deny(tools: impl Into<Tools>, when: &str, reason: impl Into<String>) -> Result<Self, Error> {
-        let rule = Self { tools: tools.into(), condition: compiled(when)?, then: Then::Deny, reason: String::new() };
-        let rule = rule.reason(reason)?;
-        if rule.reason.trim().is_empty() {
-            return Err(refused("a rule that denies says why: write a reason"));
-        }
-        Ok(rule)
+        Self::denying(tools.into(), when, reason.into()).map_err(Error::from)
     }
 
     /// Says why: in the warnings of a call that needs a confirmation because of it, and in the log.
     ///
     /// # Errors
     /// [`ErrorKind::Policy`]: it is longer than 500 bytes.
-    pub fn reason(mut self, reason: impl Into<String>) -> Result<Self, Error> {
-        self.reason = reason.into();
-        match self.reason.len() <= REASON {
-            true => Ok(self),
-            false => Err(refused(&format!("the reason is longer than {REASON} bytes: shorten it"))),
+    pub fn reason(self, reason: impl Into<String>) -> Result<Self, Error> {
+        self.saying(reason.into()).map_err(Error::from)
+    }
+
+    pub(crate) fn raising(tools: Tools, when: &str, level: Level) -> Result<Self, Wrong> {
+        if level == Level::Safe {
+            return Err(Wrong::Level);
         }
+        let condition = Condition::compile(when).map_err(Wrong::When)?;
+        Ok(Self { tools, condition, then: Then::Raise(level), reason: String::new() })
+    }
+
+    pub(crate) fn denying(tools: Tools, when: &str, reason: String) -> Result<Self, Wrong> {
+        let condition = Condition::compile(when).map_err(Wrong::When)?;
+        if reason.trim().is_empty() {
+            return Err(Wrong::NoReason);
+        }
+        Self { tools, condition, then: Then::Deny, reason: String::new() }.saying(reason)
+    }
+
+    pub(crate) fn saying(mut self, reason: String) -> Result<Self, Wrong> {
+        self.reason = reason;
+        if self.reason.len() > REASON { Err(Wrong::LongReason) } else { Ok(self) }
     }
 
     /// The tools that it is about.
@@ -101,12 +111,34 @@ impl Rule {
     }
 }
 
-fn compiled(when: &str) -> Result<Condition, Error> {
-    Condition::compile(when).map_err(|fault| refused(&fault.to_string()))
+/// What is wrong with a rule, by the part of it that is.
+#[derive(Clone, Debug)]
+pub(crate) enum Wrong {
+    /// The condition.
+    When(Fault),
+    /// The level.
+    Level,
+    /// There is no reason, and there has to be one.
+    NoReason,
+    /// The reason.
+    LongReason,
 }
 
-fn refused(what: &str) -> Error {
-    Error::new(ErrorKind::Policy, what)
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::When(fault) => fault.fmt(f),
+            Self::Level => f.write_str("safe raises nothing: write a higher level, or deny"),
+            Self::NoReason => f.write_str("a rule that denies says why: write a reason"),
+            Self::LongReason => write!(f, "the reason is longer than {REASON} bytes: shorten it"),
+        }
+    }
+}
+
+impl From<Wrong> for Error {
+    fn from(wrong: Wrong) -> Self {
+        Self::new(ErrorKind::Policy, wrong.to_string())
+    }
 }
 
 #[cfg(test)]

@@ -22,10 +22,10 @@ pub(super) const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 /// Keywords that apply those of a map.
 pub(super) const MAPS: [&str; 2] = ["dependentSchemas", "dependencies"];
 /// Keywords whose values are schemas by names of the author's choice.
-const NAMED: [&str; 6] =
+pub(super) const NAMED: [&str; 6] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 /// Keywords whose values are data.
-const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
+pub(super) const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
 /// Keywords that make a reference mean something else than a place in this text.
 const MOVING: [&str; 5] = ["$dynamicRef", "$recursiveRef", "$dynamicAnchor", "$anchor", "$recursiveAnchor"];
 

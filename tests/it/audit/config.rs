@@ -53,7 +53,7 @@ fn what_would_check_nothing_or_is_written_wrong_is_refused_with_its_line() {
         ("[audit]\nmax_file = 1000", [":2:", "64 KiB"]),
         ("[audit]\ncheckpoint_command = []", [":2:", "no program"]),
         ("[audit]\ncheckpoint_command = [\"logger\"]", [":2:", "whole path"]),
-        ("[audit]\ncheckpoint_command = \"/bin/sh\"", [":2:", "sequence"]),
+        ("[audit]\ncheckpoint_command = \"/bin/sh\"", [":2:", "where a list belongs"]),
     ] {
         with(lines).run(&["tools"]).gave(2, &words);
     }

@@ -53,7 +53,7 @@ fn each_mistake_is_named_where_it_stands() {
     for (line, words) in [
         ("port = 0", "0 is no port"),
         ("port = 65536", "65536"),
-        ("port = \"*\"", "u16"),
+        ("port = \"*\"", "where a whole number belongs"),
         ("scheme = \"ftp\"", "ftp"),
         ("scheme = \"*\"", "*"),
         ("methods = []", "no methods"),

@@ -62,7 +62,8 @@ async fn a_long_error_is_cut_and_says_so_whether_it_ran_or_not() {
         let confirmed = kit.call("delete", confirming(arguments, &token)).await;
         for reply in [unconfirmed, confirmed] {
             assert!(reply.status.is_error() && reply.payload.len() < 6_000, "{} bytes", reply.payload.len());
-            assert!(reply.payload.contains("éé… (cut, 100000 bytes in all)"), "{}", reply.payload);
+            assert!(reply.payload.contains("éé … (100000 bytes in all, SHA-256 "), "{}", reply.payload);
+            assert!(reply.payload.contains(") … éé"), "{}", reply.payload);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The operator's rules and budgets, as a call meets them.
 
 mod budgets;
+mod named;
 
 use super::kit::*;
 use crate::gate::{Assurance, Call, Plan};
@@ -100,7 +101,8 @@ async fn a_rule_without_an_answer_denies_and_quotes_no_argument() {
     let kit = Kit::new().await;
     for (when, says) in [
         ("args.how == \"x\"", "reads \"how\""),
-        ("args.path > 1", "do not go together"),
+        ("[args.path].exists(p, p > 1)", "compares a text with a number"),
+        ("[args.path].exists(p, p == 1)", "compares a text with a number"),
         ("args.path.matches(\"x\") && args.how", "reads \"how\""),
     ] {
         let arguments = json!({"path": "xhunter2", "plan": "panics"});
@@ -114,6 +116,63 @@ async fn a_rule_without_an_answer_denies_and_quotes_no_argument() {
         }
     }
     assert_eq!(kit.world.effects(), 0);
+}
+
+#[tokio::test]
+async fn more_calls_than_turns_wait_and_are_not_asked_at_once() {
+    let kit = Kit::new().await;
+    let host = kit.revised("1").rule(deny("*", PROD)).build().await.unwrap();
+    let turns = std::sync::Arc::clone(&host.inner.tools["note"].ruled.turns().0);
+    let there = turns.available_permits();
+    assert_eq!(there, std::thread::available_parallelism().unwrap().get());
+    let all = std::sync::Arc::clone(&turns).acquire_many_owned(there.try_into().unwrap()).await.unwrap();
+    let waiting = tokio::spawn({
+        let host = host.clone();
+        async move { ask(&host, "look", json!({"path": "/test"})).await }
+    });
+    // What waits for a turn holds no thread: what no rule is about goes on.
+    assert!(!waiting.is_finished());
+    assert_eq!(host.tools().len(), 4);
+    drop(all);
+    is_ok(&waiting.await.unwrap());
+    assert_eq!(turns.available_permits(), there);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_rules_get_no_turn_is_told_to_come_again() {
+    let kit = Kit::new().await;
+    let host = kit.revised("1").rule(deny("*", PROD)).build().await.unwrap();
+    let turns = std::sync::Arc::clone(&host.inner.tools["note"].ruled.turns().0);
+    turns.forget_permits(usize::MAX);
+    let reply = ask(&host, "note", json!({"path": "/test"})).await;
+    is_rejected(&reply, "unavailable", None);
+    assert!(said(&reply).contains("too many other calls"), "{}", reply.payload);
+    assert_eq!(kit.world.effects(), 0);
+    turns.add_permits(1);
+    is_ok(&ask(&host, "note", json!({"path": "/test"})).await);
+}
+
+/// The tool may fill its room to the last byte, whatever the operator has to say.
+#[tokio::test(start_paused = true)]
+async fn what_rules_say_takes_no_room_from_a_tools_plan() {
+    let kit = Kit::new().await;
+    let long = NativeTool::new("long", Level::ApprovalRequired, SCHEMA, "1")
+        .preview(|arguments| async move {
+            let arguments: Value = serde_json::from_str(&arguments).unwrap();
+            let summary = "x".repeat(arguments["path"].as_str().unwrap().len());
+            Ok(crate::tool::Plan::new(summary, "{}"))
+        })
+        .execute(|_, _| async { Ok(crate::tool::Outcome::new("done", "{}")) });
+    let rule = || raise("*", "true", Level::ApprovalRequired).reason("r".repeat(500)).unwrap();
+    let host = (0..64).fold(kit.revised("1").native(long), |builder, _| builder.rule(rule())).build().await.unwrap();
+    let room = usize::try_from(host.gate().settings().max_plan).unwrap();
+    let full = ask(&host, "long", json!({"path": "p".repeat(room - 2)})).await;
+    assert!(full.status == Status::ConfirmationRequired, "{:.300}", full.payload);
+    let shown = value(&full);
+    let warnings = shown["warnings"].as_array().unwrap();
+    assert!(warnings.len() > 20 && warnings.last().unwrap().as_str().unwrap().contains("more rules"), "{warnings:?}");
+    let over = ask(&host, "long", json!({"path": "p".repeat(room - 1)})).await;
+    assert!(said(&over).contains("its plan is longer"), "{:.300}", over.payload);
 }
 
 /// Nothing issues a token for a call that a rule denies; so this one is made behind the host's back.

@@ -1,9 +1,7 @@
-//! What can be found wrong with a condition before it is asked: names, functions, patterns, depth. And the change to its loops
-//! by which each step looks at the time.
+//! What can be found wrong with a condition before it is asked: names, functions, patterns, depth.
 
-use super::TICK;
+use super::operators::name::KEYS;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
-use cel::common::types::CelBool;
 use cel::{Context, Value};
 use std::collections::BTreeSet;
 
@@ -12,8 +10,9 @@ const VARIABLES: [&str; 3] = ["args", "owner", "tool"];
 /// Types, for `type(args.x) == int`.
 const TYPES: [&str; 9] = ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint"];
 /// Functions: name, arguments with the one that it may be called on, and whether it has to be called on one.
-const FUNCTIONS: [(&str, usize, bool); 12] = [
+const FUNCTIONS: [(&str, usize, bool); 13] = [
     ("size", 1, false),
+    (KEYS, 1, false),
     ("contains", 2, true),
     ("startsWith", 2, true),
     ("endsWith", 2, true),
@@ -48,7 +47,7 @@ const OPERATORS: [&str; 19] = [
     operators::NOT_STRICTLY_FALSE,
 ];
 /// What comes to a number, a text or a list, never to true or false.
-const NEVER_BOOL: [&str; 11] = [
+const NEVER_BOOL: [&str; 12] = [
     operators::SUBSTRACT,
     operators::ADD,
     operators::MULTIPLY,
@@ -60,6 +59,7 @@ const NEVER_BOOL: [&str; 11] = [
     "uint",
     "double",
     "string",
+    KEYS,
 ];
 /// Expressions inside each other: what fits the smallest stack that one is evaluated on, many times over.
 const DEPTH: usize = 64;
@@ -71,8 +71,6 @@ const LOOPS: usize = 2;
 pub(super) struct Found {
     /// It reads the arguments.
     pub(super) arguments: bool,
-    /// It may compare with a double of its own.
-    pub(super) doubles: bool,
     /// The keys that it names.
     pub(super) names: BTreeSet<String>,
 }
@@ -109,10 +107,8 @@ impl Look {
         match &expression.expr {
             Expr::Unspecified => Err("it cannot be read".into()),
             Expr::Literal(literal) => {
-                match literal {
-                    LiteralValue::Double(_) => self.found.doubles = true,
-                    LiteralValue::String(text) => _ = self.found.names.insert(text.inner().to_owned()),
-                    _ => {}
+                if let LiteralValue::String(text) = literal {
+                    self.found.names.insert(text.inner().to_owned());
                 }
                 Ok(())
             }
@@ -170,7 +166,11 @@ impl Look {
         }
         match name {
             "matches" => pattern(call.args.last())?,
-            "double" => self.found.doubles = true,
+            operators::IN if matches!(call.args.last(), Some(IdedExpr { expr: Expr::Literal(_), .. })) => {
+                return Err(
+                    "in asks for an item of a list or a key of an object; for a text write args.x.contains(…)".into()
+                );
+            }
             _ => {}
         }
         call.target.iter().try_for_each(|target| self.at(target, depth))?;
@@ -217,72 +217,6 @@ fn pattern(pattern: Option<&IdedExpr>) -> Result<(), String> {
     }
 }
 
-fn literal(value: LiteralValue) -> IdedExpr {
+pub(super) fn literal(value: LiteralValue) -> IdedExpr {
     IdedExpr { id: 0, expr: Expr::Literal(value) }
-}
-
-/// Puts a look at the time into every loop.
-pub(super) fn watch(expression: &mut IdedExpr) {
-    match &mut expression.expr {
-        Expr::Unspecified | Expr::Literal(_) | Expr::Ident(_) | Expr::Struct(_) => {}
-        Expr::Select(select) => watch(&mut select.operand),
-        Expr::Call(call) => {
-            call.target.iter_mut().for_each(|target| watch(target));
-            call.args.iter_mut().for_each(watch);
-        }
-        Expr::List(list) => list.elements.iter_mut().for_each(watch),
-        Expr::Map(map) => {
-            for entry in &mut map.entries {
-                if let EntryExpr::MapEntry(entry) = &mut entry.expr {
-                    watch(&mut entry.key);
-                    watch(&mut entry.value);
-                }
-            }
-        }
-        Expr::Comprehension(comprehension) => {
-            for part in [
-                &mut comprehension.iter_range,
-                &mut comprehension.accu_init,
-                &mut comprehension.loop_cond,
-                &mut comprehension.loop_step,
-                &mut comprehension.result,
-            ] {
-                watch(part);
-            }
-            // `map` and `filter` append in place as long as they keep their form: these are watched inside it.
-            match appended(&mut comprehension.loop_step) {
-                Some(part) => behind_tick(part),
-                None => behind_tick(&mut comprehension.loop_cond),
-            }
-        }
-    }
-}
-
-/// The part of a step that appends which is evaluated each time: the guard of `filter`, the item of `map`.
-fn appended(step: &mut IdedExpr) -> Option<&mut IdedExpr> {
-    let Expr::Call(call) = &mut step.expr else { return None };
-    match (call.func_name.as_str(), call.args.as_mut_slice()) {
-        (operators::CONDITIONAL, [guard, then, _]) => match &then.expr {
-            Expr::Call(add)
-                if add.func_name == operators::ADD
-                    && matches!(add.args.last(), Some(IdedExpr { expr: Expr::List(_), .. })) =>
-            {
-                Some(guard)
-            }
-            _ => None,
-        },
-        (operators::ADD, [_, IdedExpr { expr: Expr::List(list), .. }]) => list.elements.first_mut(),
-        _ => None,
-    }
-}
-
-/// `@tick() ? part : false`, where a tick is true or an error.
-fn behind_tick(part: &mut IdedExpr) {
-    let tick = CallExpr { func_name: TICK.into(), target: None, args: Vec::new() };
-    let args = vec![
-        IdedExpr { id: 0, expr: Expr::Call(tick) },
-        std::mem::take(part),
-        literal(LiteralValue::Boolean(CelBool::from(false))),
-    ];
-    part.expr = Expr::Call(CallExpr { func_name: operators::CONDITIONAL.into(), target: None, args });
 }

@@ -1,6 +1,6 @@
 //! What a condition is asked about: the arguments, the owner, the tool, and how much time there is.
 
-use super::{PATIENCE, TICK};
+use super::{PATIENCE, TICK, operators};
 use crate::canonical::{self, Json};
 use crate::schema;
 use cel::common::types::{CelBool, CelDouble, CelInt, CelList, CelMap, CelMapKey, CelNull, CelString};
@@ -19,38 +19,18 @@ pub(crate) struct Facts<'a> {
     owner: &'a str,
     tool: &'a str,
     arguments: Option<Json<'a>>,
-    numbers: Numbers,
+    /// Whether each number of the arguments is exactly what conditions see.
+    exact: bool,
     late: Arc<AtomicBool>,
 }
 
-/// What there is among the numbers of the arguments.
-#[derive(Default)]
-struct Numbers {
-    /// One that neither an integer of 64 bits nor a double holds.
-    unfaithful: bool,
-    /// An integer that a double would round.
-    wide: bool,
-    /// One that is held as a double.
-    double: bool,
-}
-
-impl Numbers {
-    fn look(&mut self, json: &Json<'_>) {
-        match json {
-            Json::Number(text) => match text.parse::<i64>() {
-                #[expect(
-                    clippy::cast_precision_loss,
-                    clippy::cast_possible_truncation,
-                    reason = "that is the question"
-                )]
-                Ok(number) => self.wide |= (number as f64) as i128 != i128::from(number),
-                Err(_) if schema::is_faithful(text) => self.double = true,
-                Err(_) => self.unfaithful = true,
-            },
-            Json::List(items) => items.iter().for_each(|item| self.look(item)),
-            Json::Object(entries) => entries.iter().for_each(|(_, value)| self.look(value)),
-            Json::Null | Json::Bool(_) | Json::Text(_) => {}
-        }
+/// Whether every number is one that an integer of 64 bits or a double holds.
+fn held(json: &Json<'_>) -> bool {
+    match json {
+        Json::Number(text) => text.parse::<i64>().is_ok() || schema::is_faithful(text),
+        Json::List(items) => items.iter().all(held),
+        Json::Object(entries) => entries.iter().all(|(_, value)| held(value)),
+        Json::Null | Json::Bool(_) | Json::Text(_) => true,
     }
 }
 
@@ -58,15 +38,13 @@ impl<'a> Facts<'a> {
     /// The facts of a call with canonical arguments.
     pub(crate) fn new(owner: &'a str, tool: &'a str, arguments: &'a str) -> Self {
         let arguments = canonical::read(arguments);
-        let mut numbers = Numbers::default();
-        arguments.iter().for_each(|json| numbers.look(json));
-        Self { owner, tool, arguments, numbers, late: Arc::default() }
+        let exact = arguments.as_ref().is_some_and(held);
+        Self { owner, tool, arguments, exact, late: Arc::default() }
     }
 
-    /// Whether every comparison of numbers will be exact, in a condition that has a double of its own or not.
-    pub(super) fn exact_for(&self, doubles: bool) -> bool {
-        let Numbers { unfaithful, wide, double } = self.numbers;
-        self.arguments.is_some() && !unfaithful && !(wide && (double || doubles))
+    /// Whether the arguments are what conditions see of them.
+    pub(super) fn exact(&self) -> bool {
+        self.exact
     }
 
     /// Whether a loop was stopped since the time was up.
@@ -91,11 +69,12 @@ impl<'a> Facts<'a> {
         };
         // The name is nobody else's.
         let _ = context.add_function(TICK, tick);
+        operators::declare(&mut context);
         context
     }
 }
 
-/// A value as CEL has it. Numbers are those that [`Numbers`] has looked at.
+/// A value as CEL has it. Numbers are those that [`held`] has looked at.
 fn value<'v>(json: &'v Json<'_>) -> Box<dyn Val + 'v> {
     match json {
         Json::Null => Box::new(CelNull),

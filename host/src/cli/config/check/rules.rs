@@ -1,8 +1,9 @@
 //! The rules and budgets in force.
 
 use super::Seen;
-use crate::cli::print::{Table, line, out};
+use crate::cli::print::{Table, line, loud, out};
 use crate::policy::{Rule, Then};
+use crate::text;
 use serde_json::{Value, json};
 
 fn then(rule: &Rule) -> String {
@@ -25,6 +26,10 @@ pub(super) fn print(seen: &Seen) -> anyhow::Result<()> {
         }
         out(&table.to_string())?;
         line("a call that a rule has no answer for is denied")?;
+        for (number, names) in unlisted(seen) {
+            let what = format!("no tool of rule {number} lists {}: look whether it is spelt so", names.join(", "));
+            line(&loud(&text::escape(&what)))?;
+        }
     }
     if !budgets.is_empty() {
         if !rules.is_empty() {
@@ -35,14 +40,27 @@ pub(super) fn print(seen: &Seen) -> anyhow::Result<()> {
             table.row([number.to_string(), budget.tools().to_string(), budget.to_string()]);
         }
         out(&table.to_string())?;
+        for (number, budget) in (1..).zip(budgets) {
+            if let Some(name) = seen.host.unlisted_sum(budget) {
+                let what = format!("no tool of budget {number} lists {name}: look whether it is spelt so");
+                line(&loud(&text::escape(&what)))?;
+            }
+        }
     }
     Ok(())
+}
+
+/// Rules that read arguments which none of their tools lists.
+fn unlisted(seen: &Seen) -> Vec<(usize, Vec<String>)> {
+    let all = (1..).zip(&seen.config.rules).map(|(number, rule)| (number, seen.host.unlisted(rule)));
+    all.filter(|(_, names)| !names.is_empty()).collect()
 }
 
 pub(super) fn json(seen: &Seen) -> Value {
     let rules = (1..).zip(&seen.config.rules).map(|(number, rule): (usize, _)| {
         json!({
             "rule": number, "tool": rule.tools().to_string(), "when": rule.when(), "then": then(rule), "reason": rule.why(),
+            "unlisted": seen.host.unlisted(rule),
         })
     });
     let budgets = (1..).zip(&seen.config.budgets).map(|(number, budget): (usize, _)| {

@@ -179,7 +179,7 @@ async fn a_row_says_which_rule_raised_or_denied_and_why_also_where_the_call_is_c
         let budget = crate::policy::Budget::calls("note", 1, std::time::Duration::from_hours(1)).unwrap();
         builder
             .rule(raise.reason("money").unwrap())
-            .rule(Rule::deny("note", "args.path.how == 1", "x").unwrap())
+            .rule(Rule::deny("note", "[args.path].exists(path, path.how == 1)", "x").unwrap())
             .budget(budget)
     })
     .await;

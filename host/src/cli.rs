@@ -11,6 +11,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod hangup;
 mod install;
 mod itself;
 mod locked;
@@ -105,6 +106,7 @@ enum Verb {
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
+    let hangups = hangup::caught();
     std::panic::set_hook(Box::new(|panic| {
         // Its message may quote what a caller sent: only the place is told.
         let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
@@ -119,6 +121,9 @@ pub fn main() -> ExitCode {
             return exit::USAGE.into();
         }
     };
+    if let Some(hangups) = hangups.filter(|_| !matches!(cli.verb, Verb::Serve(_))) {
+        hangups.let_through();
+    }
     // One for the call, one for what waits beside it; a plug-in's own work is cut into slices of 10 ms.
     const WORKERS: usize = 4;
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build() {

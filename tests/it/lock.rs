@@ -114,7 +114,7 @@ fn locking_shows_every_tool_at_its_level_and_all_that_the_plug_in_may_use() {
     let shows = [
         "run at once and may change something: fetch; no directory that it may write is granted; to send: GET,POST",
         "https://api.example.com:443",
-        "(GET and HEAD in previews, too)",
+        "(GET without a body in previews and safe calls, too)",
         "variable API_KEY",
         "fetch_safe (listed as look_up)",
     ];

@@ -59,7 +59,7 @@ fn what_is_granted_and_not_asked_for_is_told_with_what_to_do() {
         ("variable".into(), "KEY".into(), None, true),
     ];
     assert_eq!(grants(&folder), expected);
-    folder.run(&["config", "check"]).gave(0, &["change it (never in previews and safe calls)", "it is not granted"]);
+    folder.run(&["config", "check"]).gave(0, &["change it (previews and safe calls: read it)", "it is not granted"]);
     folder.lock();
     folder.run(&["call", "silent", "{}"]).gave(0, &["/data"]);
 }

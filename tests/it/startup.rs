@@ -163,6 +163,52 @@ impl Session {
     }
 }
 
+/// A line of what the system knows of a process.
+#[cfg(target_os = "linux")]
+fn status(id: u32, key: &str) -> String {
+    let all = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    all.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':')).unwrap().trim().to_owned()
+}
+
+/// Whoever sends one as soon as it is caught does not end the server, and it is caught before there is anything else.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hang_up_in_the_first_moments_ends_no_server() {
+    let folder = Folder::ready();
+    for _ in 0..30 {
+        let mut session = Session::start(&folder);
+        let id = session.child.id();
+        loop {
+            let (threads, caught) = (status(id, "Threads"), status(id, "SigCgt"));
+            if u64::from_str_radix(&caught, 16).unwrap() & 1 == 1 {
+                break;
+            }
+            assert_eq!(threads, "1", "there is a runtime before hangups are caught");
+        }
+        for _ in 0..3 {
+            assert!(Command::new("kill").args(["-HUP", &id.to_string()]).status().unwrap().success());
+        }
+        session.send(&hello(1));
+        session.answer(1);
+        assert_eq!(session.end().0, Some(0));
+    }
+}
+
+/// Of other verbs a hangup is the end, as whoever closes a terminal expects.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hang_up_ends_what_is_no_server() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let folder = Folder::ready();
+    for arguments in [&["call", "read_file", "-"][..], &["call", "serve", "-"]] {
+        let mut command = command(&folder, arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while status(child.id(), "Threads") == "1" {}
+        assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().signal(), Some(1), "{arguments:?}");
+    }
+}
+
 #[test]
 fn what_needs_no_tools_is_answered_while_they_are_compiled_and_the_rest_afterwards() {
     let discover = request(

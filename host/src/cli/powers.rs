@@ -22,13 +22,13 @@ impl Powers {
     pub(super) fn add(&mut self, plugin: &Plugin, part: Option<&PluginConfig>) {
         for grant in plugin.grants() {
             self.any = true;
-            let may = grant.may.as_deref().map_or("not at all", |may| meaning(grant.kind, may));
+            let may = grant.may.as_deref().map_or_else(|| "not at all".to_owned(), |may| meaning(grant.kind, may));
             let what = format!("{} {}", grant.kind.name(), grant.what);
             if let Some(why) = &grant.why {
                 let subject = format!("{} of {}", text::escape(&what), text::escape(plugin.name()));
                 self.remarks.push(format!("{subject}: {}", text::escape(why)));
             }
-            self.table.row([plugin.name().to_owned(), what, source(part, grant), may.to_owned()]);
+            self.table.row([plugin.name().to_owned(), what, source(part, grant), may]);
         }
     }
 
@@ -64,10 +64,12 @@ pub(super) fn source(part: Option<&PluginConfig>, grant: &Grant) -> String {
     }
 }
 
-fn meaning(kind: GrantKind, may: &str) -> &str {
+/// In words, with what of it previews and safe calls may do.
+fn meaning(kind: GrantKind, may: &str) -> String {
     match (kind, may) {
-        (GrantKind::Directory, "read-only") => "read it",
-        (GrantKind::Directory, "read-write") => "change it (never in previews and safe calls)",
-        _ => may,
+        (GrantKind::Directory, "read-only") => "read it".to_owned(),
+        (GrantKind::Directory, "read-write") => "change it (previews and safe calls: read it)".to_owned(),
+        (GrantKind::Http, _) if !may.contains("previews") => format!("{may} (previews and safe calls: nothing)"),
+        _ => may.to_owned(),
     }
 }

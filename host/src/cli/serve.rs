@@ -23,7 +23,7 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8> {
-    // First of all: whoever sends it must not end what has only begun to start.
+    // Before anything is read that a hangup could be about; what came until now is caught, and about nothing.
     let hangups = signal(SignalKind::hangup())?;
     log::start();
     let owner = owner(args.owner.as_deref())?;

@@ -20,7 +20,7 @@ pub(super) struct HttpTable {
     pub port: Option<At<u16>>,
     /// The methods, in capitals. Default: ["GET", "HEAD"].
     pub methods: Option<At<Vec<String>>>,
-    /// Whether previews and safe tools may use it, with GET and HEAD only. Default: false.
+    /// Whether previews and safe tools may use it, with GET and HEAD without a body only. Default: false.
     #[serde(default)]
     pub preview: bool,
 }

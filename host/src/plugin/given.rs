@@ -4,7 +4,7 @@
 use super::env::Secret;
 use super::fixed::Fixed;
 use super::grants::Granted;
-use super::http::{HttpGrant, Pattern, Web};
+use super::http::{HttpGrant, Pattern, Web, is_reading};
 use super::manifest::{ANY, Declared};
 use super::options::Access;
 use crate::digest::Digest;
@@ -169,8 +169,7 @@ impl Resolution<'_> {
             let whole = both.iter().find(|both| *both == granted).cloned().map(|whole| vec![whole]);
             for both in whole.unwrap_or(both) {
                 let why = (both != *granted).then(|| format!("the plug-in asks for no more; {granted} is granted"));
-                let previews = if allowed.preview { " (GET and HEAD in previews, too)" } else { "" };
-                let may = format!("{}{previews}", both.asked());
+                let may = format!("{}{}", both.asked(), in_previews(allowed.preview, &both));
                 self.tell(GrantKind::Http, &both.place(), Some(&may), why);
             }
         }
@@ -219,6 +218,15 @@ impl Resolution<'_> {
         }
         self.given.fixed = fixed.clone();
     }
+}
+
+/// What of these requests previews and safe calls may send, where that is anything.
+fn in_previews(granted: bool, both: &Pattern) -> String {
+    let looks: Vec<&str> = both.methods().filter(|method| granted && is_reading(method)).collect();
+    if looks.is_empty() {
+        return String::new();
+    }
+    format!(" ({} without a body in previews and safe calls, too)", looks.join(" and "))
 }
 
 fn not_granted(may: &str) -> String {

@@ -6,6 +6,8 @@ mod address;
 #[cfg(feature = "http")]
 mod body;
 #[cfg(feature = "http")]
+pub(super) mod charged;
+#[cfg(feature = "http")]
 mod denials;
 mod name;
 #[cfg(feature = "http")]
@@ -16,7 +18,7 @@ mod traffic;
 mod why;
 
 #[cfg(feature = "http")]
-pub(crate) use denials::Denials;
+pub(crate) use denials::{Denials, Denied};
 pub(crate) use name::HostName;
 #[cfg(feature = "http")]
 pub(crate) use network::Network;
@@ -185,6 +187,12 @@ impl Web {
         self.granted.iter().any(|allowed| allowed.pattern.methods().any(|method| !is_reading(method)))
     }
 
+    /// Whether a run may send something to this place that is more than a look: there, a body is within what is granted, too.
+    pub(crate) fn can_change_at(&self, target: &Target) -> bool {
+        let changes = |method: &str| !is_reading(method) && self.allows(Reach::Granted, target, method).is_ok();
+        self.granted.iter().any(|allowed| allowed.pattern.methods().any(changes))
+    }
+
     /// Whether this request may be sent, and why not.
     pub(crate) fn allows(&self, reach: Reach, target: &Target, method: &str) -> Result<(), Why> {
         if reach == Reach::Nothing {
@@ -273,6 +281,16 @@ mod tests {
             assert_eq!(allows(&usual, reach, &request), usually, "{reach:?} {request}");
             assert_eq!(allows(&previewed, reach, &request), in_previews, "{reach:?} {request}");
         }
+    }
+
+    #[test]
+    fn a_body_is_within_what_is_granted_where_a_change_is() {
+        let get = |host: &str| HttpGrant::new(host);
+        let post = HttpGrant { methods: vec!["POST".into()], ..get("b.example") };
+        let target = |host: &str| Target::of("https", host).unwrap();
+        let web = web(&[get("a.example"), get("b.example"), post]);
+        assert!(!web.can_change_at(&target("a.example")) && web.can_change_at(&target("b.example")));
+        assert!(!web.can_change_at(&target("b.example:8443")) && !web.can_change_at(&target("c.example")));
     }
 
     #[test]

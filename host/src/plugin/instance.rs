@@ -91,6 +91,12 @@ impl State {
         }
     }
 
+    /// What it sends.
+    #[cfg(feature = "http")]
+    pub(super) fn traffic(&mut self) -> &mut Traffic {
+        &mut self.http.1
+    }
+
     /// What it was not allowed to send.
     #[cfg(feature = "http")]
     pub(super) fn denials(&self) -> &Denials {

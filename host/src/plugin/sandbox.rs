@@ -198,7 +198,7 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     #[cfg(feature = "http")]
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(&mut linker)?;
+    super::http::charged::add_to_linker(&mut linker)?;
     progress::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
     // The file system goes through an observer instead.
     linker.allow_shadowing(true);

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use tempfile::TempDir;
 
 /// Calls of `wasi:filesystem`, and requests.
-const CHANGES: [&str; 18 + 9] = [
+const CHANGES: [&str; 18 + 11] = [
     "create",
     "create-exclusive",
     "create-to-read",
@@ -40,10 +40,12 @@ const CHANGES: [&str; 18 + 9] = [
     "TRACE",
     "PURGE",
     "GET with a body",
+    "GET with a streamed body",
     "HEAD with a body",
+    "HEAD with a streamed body",
 ];
-/// One more request; and what a handle that was opened for reading lets nobody do.
-const BODY: &str = "POST with a body";
+/// More requests; and what a handle that was opened for reading lets nobody do.
+const BODIES: [&str; 2] = ["POST with a body", "POST with a streamed body"];
 const NEVER: [&str; 4] =
     ["write-to-read-handle", "set-size-of-read-handle", "write-stream-of-read-handle", "append-stream-of-read-handle"];
 
@@ -91,7 +93,7 @@ fn names(details: &Value, key: &str) -> Vec<String> {
 /// Every try failed, each with the plain permission error.
 #[track_caller]
 fn denied(details: &Value) {
-    let all: Vec<&str> = CHANGES.iter().take(18).chain(&NEVER).chain(&CHANGES[18..]).copied().chain([BODY]).collect();
+    let all: Vec<&str> = CHANGES.iter().take(18).chain(&NEVER).chain(&CHANGES[18..]).copied().chain(BODIES).collect();
     assert_eq!(names(details, "worked"), Vec::<String>::new(), "{details}");
     assert_eq!(names(details, "odd"), Vec::<String>::new(), "{details}");
     assert_eq!(names(details, "denied"), all);
@@ -129,16 +131,17 @@ async fn a_preview_changes_nothing_and_a_confirmed_run_everything_that_is_grante
     let (status, outcome) = confirmed(&host, "change", &arguments).await;
     assert_eq!(status, Status::Ok, "{outcome}");
     let mut all = CHANGES.to_vec();
-    all.push(BODY);
+    all.extend(BODIES);
     assert_eq!(names(&outcome, "worked"), all, "{outcome}");
     // What a grant does not make possible is refused by the machine, in its own words.
     let refused = [names(&outcome, "denied"), names(&outcome, "odd")].concat();
     let refused: Vec<&str> = refused.iter().map(|name| name.split(':').next().unwrap()).collect();
     assert_eq!(refused, NEVER);
-    let methods = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "GET", "HEAD", "POST"];
+    let plain = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE"];
+    let methods = [&plain[..], &["GET", "GET", "HEAD", "HEAD", "POST", "POST"]].concat();
     assert_eq!(server.methods(), methods);
     let bodies: Vec<String> = server.seen().into_iter().skip(7).map(|seen| seen.body).collect();
-    assert_eq!(bodies, ["x", "x", "x"]);
+    assert_eq!(bodies, ["x"; 6]);
     let at = |name: &str| folder.path().join(name);
     let text = |name: &str| std::fs::read_to_string(at(name)).unwrap();
     assert_eq!(
@@ -173,6 +176,23 @@ async fn a_safe_tool_changes_nothing_also_where_it_was_raised_and_confirmed() {
     assert_eq!((state(folder.path()), server.seen()), (before, Vec::<Seen>::new()));
 }
 
+/// What a plan makes milder than its tool is has the rights of what the plan says.
+#[tokio::test]
+async fn a_plan_that_says_safe_changes_nothing_and_one_that_says_caution_what_is_granted() {
+    let Stage { host, server, folder, arguments } = stage().await;
+    let before = state(folder.path());
+    let with = |level: &str| arguments.replacen('{', &format!("{{\"level\":\"{level}\","), 1);
+    let (status, outcome) = call(&host, "change", &with("safe")).await;
+    assert_eq!(status, Status::Ok, "{outcome}");
+    denied(&outcome);
+    assert_eq!((state(folder.path()), server.seen()), (before, Vec::<Seen>::new()));
+    let (status, outcome) = call(&host, "change", &with("caution")).await;
+    assert_eq!(status, Status::Ok, "{outcome}");
+    assert_eq!(names(&outcome, "worked").len(), CHANGES.len() + BODIES.len(), "{outcome}");
+    // The preview before it, which is as read-only as any, sent nothing: each came once.
+    assert_eq!(server.methods().len(), 13);
+}
+
 #[tokio::test]
 async fn a_component_changes_nothing_while_it_starts_nor_while_it_lists_its_tools() {
     let folder = folder();
@@ -186,6 +206,6 @@ async fn a_component_changes_nothing_while_it_starts_nor_while_it_lists_its_tool
     // It is loaded without its directories; requests it could have tried in earnest.
     let listed = host.tools()[0].description.clone();
     let listed: Value = serde_json::from_str(&listed).unwrap();
-    assert_eq!(names(&listed, "denied").len(), 10, "{listed}");
+    assert_eq!(names(&listed, "denied").len(), 13, "{listed}");
     assert_eq!(names(&listed, "worked"), Vec::<String>::new(), "{listed}");
 }

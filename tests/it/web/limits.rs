@@ -6,7 +6,7 @@ use super::{Served, plain, request, serve};
 use crate::plugin::bench::{SHORT, call};
 use counterfoil::plugin::{HttpGrant, Limits};
 use counterfoil::{Host, Status};
-use counterfoil_tests::program::Folder;
+use counterfoil_tests::program::{Folder, Ran};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,42 @@ async fn the_requests_of_a_call_are_counted() {
     assert_eq!(call(&host, "fetch", &times(3)).await.1["answer"], 200);
     failure(call(&host, "fetch", &times(4)).await, "ConnectionLimitReached");
     assert_eq!(server.seen().len(), 6);
+}
+
+/// Whatever is handed over costs one, sent or not; the log has one line.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_thousand_requests_that_are_denied_or_malformed_come_to_the_limit_and_one_line() {
+    let server = Server::start(None).await;
+    let (authority, port) = (server.authority(), server.port);
+    let calls = move || {
+        let folder = Folder::new();
+        std::fs::copy(counterfoil_tests::fixture("fetch"), folder.path("work/fetch.wasm")).unwrap();
+        let grant = format!("[[plugins.fetch.http]]\nscheme = \"http\"\nhost = \"127.0.0.1\"\nport = {port}\n");
+        folder.write("work/counterfoil.toml", &format!("[plugins.fetch]\nsource = \"fetch.wasm\"\n{grant}"));
+        folder.lock();
+        let call = |mut arguments: Value| {
+            arguments["times"] = 100_000.into();
+            let mut command = folder.command(&["call", "fetch", &arguments.to_string(), "--json"]);
+            let ran = command.env("COUNTERFOIL_LOG", "counterfoil::plugin=info").output().unwrap();
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            Ran { code: ran.status.code().unwrap(), out: text(&ran.stdout), err: text(&ran.stderr) }
+        };
+        [
+            (call(json!({ "authority": "denied.example" })), "denied: GET http://denied.example, and 99999 more"),
+            (
+                call(json!({ "authority": authority, "path": "" })),
+                "denied: a request that is malformed, and 99999 more",
+            ),
+            (call(json!({ "authority": authority, "path": "", "scheme": "a b" })), ""),
+        ]
+    };
+    for (ran, line) in tokio::task::spawn_blocking(calls).await.unwrap() {
+        if !line.is_empty() {
+            failure((Status::Ok, ran.json()), "ConnectionLimitReached");
+        }
+        assert!(ran.err.contains(line) && ran.err.len() < 1000 && ran.err.lines().count() <= 2, "{ran:?}");
+    }
+    assert!(server.seen().is_empty());
 }
 
 #[tokio::test]

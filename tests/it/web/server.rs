@@ -100,6 +100,7 @@ impl Server {
                 body.extend(more);
                 body
             }
+            None if header("transfer-encoding").is_some() => pieces(&mut stream, rest).await?,
             None => rest,
         };
         let (method, host) = (method.to_owned(), header("host").unwrap_or_default());
@@ -130,6 +131,17 @@ impl Server {
         }
         stream.shutdown().await.ok()
     }
+}
+
+/// A body in pieces, each behind its length, put together.
+async fn pieces(stream: &mut (impl AsyncRead + Unpin), mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    while !bytes.ends_with(b"0\r\n\r\n") {
+        let mut piece = [0; 1024];
+        let read = stream.read(&mut piece).await.ok().filter(|read| *read > 0)?;
+        bytes.extend_from_slice(&piece[..read]);
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    Some(text.lines().skip(1).step_by(2).collect::<String>().into_bytes())
 }
 
 /// The head of a request, and what came with it of its body.

@@ -135,6 +135,64 @@ async fn other_schemes_and_a_request_without_a_host_are_refused() {
     assert!(server.seen().is_empty());
 }
 
+/// A body makes a change of what would be a look: it is let through where a change is, and nowhere else.
+#[tokio::test]
+async fn a_get_with_a_body_needs_a_grant_to_change_something() {
+    let server = Server::start(None).await;
+    let looks = HttpGrant { preview: true, ..plain(server.port) };
+    let changes = HttpGrant { methods: ["GET", "HEAD", "POST"].map(str::to_owned).to_vec(), ..looks.clone() };
+    for (grant, open) in [(looks, false), (changes, true)] {
+        let host = serve("fetch", Served { http: vec![grant], ..Served::default() }).await;
+        for method in ["GET", "HEAD"] {
+            for body in ["", "streamed"] {
+                let arguments =
+                    json!({ "method": method, "authority": server.authority(), "size": 1, "body": body }).to_string();
+                let what = format!("{method} {body}");
+                check(&fetched(&host, "fetch", &arguments).await, open, &what);
+                check(&fetched(&host, "fetch_safe", &arguments).await, false, &what);
+                check(&fetched(&host, "fetch_confirmed", &arguments).await, false, &what);
+            }
+            check(&fetched(&host, "fetch", &request(method, &server.authority(), "/")).await, true, method);
+        }
+    }
+    let bodies: Vec<String> = server.seen().into_iter().map(|seen| seen.body).filter(|body| !body.is_empty()).collect();
+    assert_eq!(bodies, ["x"; 4]);
+}
+
+#[tokio::test]
+async fn no_header_makes_another_method_of_a_look() {
+    let server = Server::start(None).await;
+    let grant = HttpGrant { preview: true, ..plain(server.port) };
+    let host = serve("fetch", Served { http: vec![grant], ..Served::default() }).await;
+    let with = |header: &str| json!({ "authority": server.authority(), "header": header }).to_string();
+    for header in ["X-HTTP-Method", "X-HTTP-Method-Override", "x-method-override", "X-Http-METHOD-Override"] {
+        for tool in ["fetch", "fetch_safe", "fetch_confirmed"] {
+            let answer = fetched(&host, tool, &with(header)).await;
+            assert!(
+                answer["failure"].as_str().is_some_and(|text| text.contains("header refused")),
+                "{header}: {answer}"
+            );
+        }
+    }
+    assert!(server.seen().is_empty());
+    check(&fetched(&host, "fetch_safe", &with("x-other")).await, true, "another header");
+}
+
+#[tokio::test]
+async fn a_preview_follows_no_redirect_to_what_is_not_granted_for_previews() {
+    let (server, elsewhere) = (Server::start(None).await, Server::start(None).await);
+    let grants = vec![HttpGrant { preview: true, ..plain(server.port) }, plain(elsewhere.port)];
+    let host = serve("fetch", Served { http: grants, ..Served::default() }).await;
+    let place = format!("http://{}/there", elsewhere.authority());
+    for tool in ["fetch_safe", "fetch_confirmed"] {
+        let answer = fetched(&host, tool, &request("GET", &server.authority(), &format!("/307/{place}"))).await;
+        assert_eq!((&answer["answer"], &answer["location"]), (&json!(307), &json!(place)), "{answer}");
+        check(&fetched(&host, tool, &request("GET", &elsewhere.authority(), "/there")).await, false, tool);
+    }
+    assert!(elsewhere.seen().is_empty());
+    check(&fetched(&host, "fetch", &request("GET", &elsewhere.authority(), "/there")).await, true, "in a run");
+}
+
 #[tokio::test]
 async fn a_redirect_is_not_followed_and_its_place_is_a_request_like_any_other() {
     let (server, elsewhere) = (Server::start(None).await, Server::start(None).await);

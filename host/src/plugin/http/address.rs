@@ -2,7 +2,9 @@
 //! itself, or to what answers machines about themselves, is for whoever owns the name to arrange and was granted by nobody.
 
 use super::HostName;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use rustix::io::Errno;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 /// Addresses beside the link-local ones at which clouds answer a machine about itself, with its keys.
 const METADATA: [IpAddr; 5] = [
@@ -22,7 +24,38 @@ pub(super) fn known(host: &HostName) -> Option<Vec<IpAddr>> {
     }
 }
 
-/// Whether a name that was looked up may lead here.
+/// Whether an address is this machine's own, of whatever interface: only to such a one can a socket be bound. Nothing is sent. In
+/// doubt it is.
+pub(super) fn is_own(address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    let (nobodys, any): (IpAddr, IpAddr) = match address {
+        IpAddr::V4(_) => (Ipv4Addr::new(192, 0, 2, 1).into(), Ipv4Addr::UNSPECIFIED.into()),
+        IpAddr::V6(_) => (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into(), Ipv6Addr::UNSPECIFIED.into()),
+    };
+    if !binds(address) {
+        return false;
+    }
+    if !binds(nobodys) {
+        return true;
+    }
+    // This machine lets everything be bound: its way to its own address begins there.
+    let from = UdpSocket::bind((any, 0)).and_then(|socket| {
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    });
+    from.is_ok_and(|from| from.ip() == address)
+}
+
+fn binds(address: IpAddr) -> bool {
+    match UdpSocket::bind((address, 0)) {
+        Ok(_) => true,
+        // Not even the family: nothing is connected to then, either.
+        Err(error) if error.raw_os_error() == Some(Errno::AFNOSUPPORT.raw_os_error()) => false,
+        Err(error) => error.kind() != ErrorKind::AddrNotAvailable,
+    }
+}
+
+/// Whether a name that was looked up may lead here, as far as the address says.
 pub(super) fn may_be_named(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => outside(address),
@@ -109,6 +142,22 @@ mod tests {
             ["192.0.2.7", "10.0.0.1", "192.168.1.1", "2001:db8::7", "fd12::1", "64:ff9b::c000:207", "2002:c000:207::"]
         {
             assert!(may_be_named(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn an_address_of_an_interface_is_the_machines_own() {
+        // As every machine has it, on the interface that leads back to it.
+        assert!(is_own(Ipv4Addr::LOCALHOST.into()));
+        assert!(is_own("::ffff:127.0.0.1".parse().unwrap()));
+        for address in ["192.0.2.7", "2001:db8::7", "::ffff:192.0.2.7"] {
+            assert!(!is_own(address.parse().unwrap()), "{address}");
+        }
+        // The one that its way out begins at, where it has one.
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+        if socket.connect((Ipv4Addr::new(192, 0, 2, 7), 9)).is_ok() {
+            let own = socket.local_addr().unwrap().ip();
+            assert!(is_own(own), "{own}");
         }
     }
 

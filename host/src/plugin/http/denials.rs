@@ -13,11 +13,15 @@ const METHOD: usize = 32;
 
 /// A request that was denied.
 #[derive(Debug)]
-pub(super) enum Denied {
+pub(crate) enum Denied {
     /// For its place, its method or its body. The plug-in's own spelling of the host beside the place.
-    To { target: Target, authority: String, why: Why },
+    To { method: Method, target: Target, authority: String, why: Why },
     /// That is for no plain host, or nothing of HTTP.
-    Nowhere,
+    Nowhere { method: Method },
+    /// For what it lacks, or what cannot be in one.
+    Malformed,
+    /// One more than a call may send, whatever it is.
+    TooMany,
 }
 
 /// Those of one call. Clones share them.
@@ -27,34 +31,40 @@ pub(crate) struct Denials(Arc<Mutex<Kept>>);
 #[derive(Debug, Default)]
 struct Kept {
     times: u64,
-    first: Option<(Method, Denied)>,
+    first: Option<Denied>,
 }
 
 impl Denials {
-    pub(super) fn add(&self, method: &Method, denied: Denied) {
+    pub(super) fn add(&self, denied: Denied) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.times += 1;
-        kept.first.get_or_insert_with(|| (method.clone(), denied));
+        kept.first.get_or_insert(denied);
     }
 
     /// In words; `None`: there were none.
     pub(super) fn told(&self, veil: &Veil) -> Option<String> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (method, denied) = kept.first.as_ref()?;
-        let method = veil.shown(method.as_str(), METHOD);
+        let denied = kept.first.as_ref()?;
+        let shown = |method: &Method| veil.shown(method.as_str(), METHOD);
         let more = kept.times - 1;
         let more = if more == 0 { String::new() } else { format!(", and {more} more") };
         Some(match denied {
-            Denied::To { target, authority, why } => {
+            Denied::To { method, target, authority, why } => {
                 let place = target.place();
                 // A host is compared in lower case: a secret in it shows only in the plug-in's own spelling.
                 let place = match veil.text(authority) == *authority && veil.text(&place) == place {
                     true => place,
                     false => "to a host that has a secret in its name".to_owned(),
                 };
-                format!("denied: {method} {place}{more}: {}", why.words())
+                format!("denied: {} {place}{more}: {}", shown(method), why.words())
             }
-            Denied::Nowhere => format!("denied: {method} to what is no plain host of http or https{more}"),
+            Denied::Nowhere { method } => {
+                format!("denied: {} to what is no plain host of http or https{more}", shown(method))
+            }
+            Denied::Malformed => format!("denied: a request that is malformed{more}"),
+            Denied::TooMany => {
+                format!("denied: a request{more}: the call has sent as many as `http_requests` allows")
+            }
         })
     }
 
@@ -78,11 +88,11 @@ mod tests {
         let variables = [("KEY".to_owned(), Secret::new("Hunter2"))];
         let denials = Denials::default();
         for (method, scheme, authority) in requests {
-            let denied = match Target::of(scheme, authority) {
-                Some(target) => Denied::To { target, authority: (*authority).to_owned(), why: Why::Method },
-                None => Denied::Nowhere,
-            };
-            denials.add(&Method::from_bytes(method.as_bytes()).unwrap(), denied);
+            let method = Method::from_bytes(method.as_bytes()).unwrap();
+            denials.add(match Target::of(scheme, authority) {
+                Some(target) => Denied::To { method, target, authority: (*authority).to_owned(), why: Why::Method },
+                None => Denied::Nowhere { method },
+            });
         }
         assert_eq!(denials.told(&Veil::of(&variables)).as_deref(), Some(expected), "{requests:?}");
     }
@@ -106,5 +116,10 @@ mod tests {
         let long = "M".repeat(40);
         check(&[(&long, "https", "a.example")], &format!("denied: {}… https://a.example: {why}", "M".repeat(29)));
         assert_eq!(Denials::default().told(&Veil::default()), None);
+        let denials = Denials::default();
+        denials.add(Denied::Malformed);
+        denials.add(Denied::TooMany);
+        let told = denials.told(&Veil::default());
+        assert_eq!(told.as_deref(), Some("denied: a request that is malformed, and 1 more"));
     }
 }

@@ -24,11 +24,14 @@ const CONNECT: Duration = Duration::from_secs(20);
 
 /// How a name is looked up.
 type LookUp = fn(&str) -> std::io::Result<Vec<IpAddr>>;
+/// Whether an address is this machine's own.
+type Own = fn(IpAddr) -> bool;
 
 /// What all plug-ins share on their way out.
 #[derive(Debug)]
 pub(crate) struct Network {
     look_up: LookUp,
+    own: Own,
     tls: OnceCell<Arc<ClientConfig>>,
 }
 
@@ -55,7 +58,7 @@ impl Default for Network {
 
 impl Network {
     pub(super) fn looking_up_with(look_up: LookUp) -> Self {
-        Self { look_up, tls: OnceCell::new() }
+        Self { look_up, own: address::is_own, tls: OnceCell::new() }
     }
 
     /// A connection to this place, within so much time.
@@ -82,21 +85,20 @@ impl Network {
         if let Some(known) = address::known(host) {
             return Ok(known);
         }
-        let (name, look_up) = (host.to_string(), self.look_up);
+        let (name, look_up, own) = (host.to_string(), self.look_up, self.own);
         let turn = Arc::clone(&lookups.0).acquire_owned().await.map_err(|_| Error::DnsTimeout)?;
         let found = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            look_up(&name)
+            let found = look_up(&name)?;
+            let outside = found.iter().all(|address| address::may_be_named(*address) && !own(*address));
+            std::io::Result::Ok((found, outside))
         });
         let not_found = || Error::DnsError { rcode: None, info_code: None };
-        let found = found.await.map_err(|_| not_found())?.map_err(|_| not_found())?;
+        let (found, outside) = found.await.map_err(|_| not_found())?.map_err(|_| not_found())?;
         if found.is_empty() {
             return Err(not_found());
         }
-        match found.iter().all(|address| address::may_be_named(*address)) {
-            true => Ok(found),
-            false => Err(Error::DestinationIpProhibited),
-        }
+        if outside { Ok(found) } else { Err(Error::DestinationIpProhibited) }
     }
 
     async fn secure(&self, stream: TcpStream, host: &HostName) -> Result<Box<dyn Stream>, Error> {
@@ -170,17 +172,24 @@ mod tests {
     use super::*;
 
     async fn found(look_up: LookUp, host: &str) -> Result<Vec<IpAddr>, Error> {
-        Network::looking_up_with(look_up).addresses(&HostName::alone(host).unwrap(), &LookUps::default()).await
+        // Nobody's, and this machine's own for as long as the test is run.
+        let own = |address| address == IpAddr::from([198, 51, 100, 7]);
+        Network { own, ..Network::looking_up_with(look_up) }
+            .addresses(&HostName::alone(host).unwrap(), &LookUps::default())
+            .await
     }
 
     #[tokio::test]
     async fn a_name_that_leads_into_the_machine_leads_nowhere() {
-        let inside: [LookUp; 4] = [
+        let inside: [LookUp; 6] = [
             |_| Ok(vec![[127, 0, 0, 1].into()]),
             // One of several is enough: which one is connected to must not be a matter of luck.
             |_| Ok(vec![[192, 0, 2, 7].into(), [127, 0, 0, 1].into()]),
             |_| Ok(vec![[169, 254, 169, 254].into()]),
             |_| Ok(vec!["fe80::1".parse().unwrap()]),
+            // What an interface of the machine's own has.
+            |_| Ok(vec![[198, 51, 100, 7].into()]),
+            |_| Ok(vec![[192, 0, 2, 7].into(), [198, 51, 100, 7].into()]),
         ];
         for look_up in inside {
             assert!(matches!(found(look_up, "api.example.com").await, Err(Error::DestinationIpProhibited)));
@@ -201,6 +210,8 @@ mod tests {
         let nobody: LookUp = |name| panic!("{name} was looked up");
         assert_eq!(found(nobody, "127.0.0.1").await.unwrap(), [IpAddr::from([127, 0, 0, 1])]);
         assert_eq!(found(nobody, "localhost").await.unwrap().len(), 2);
+        // The operator wrote it.
+        assert_eq!(found(nobody, "198.51.100.7").await.unwrap(), [IpAddr::from([198, 51, 100, 7])]);
     }
 
     #[tokio::test]

@@ -69,33 +69,40 @@ impl Traffic {
         self.changing.load(Ordering::SeqCst) > 0
     }
 
+    /// Counts a request that is handed over, whatever becomes of it; whether there was one left.
+    pub(crate) fn charge(&mut self) -> bool {
+        if let Some(left) = self.requests.checked_sub(1) {
+            self.requests = left;
+            return true;
+        }
+        self.denials.add(Denied::TooMany);
+        false
+    }
+
     /// Decides. What is let through has its note and its place.
-    fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Target, Note), Error> {
+    fn admit(&mut self, request: &Request<WasiBody>) -> Result<Admitted, Error> {
         let (uri, method) = (request.uri(), request.method());
         let scheme = uri.scheme_str().unwrap_or_default();
         let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
-        let target = Target::of(scheme, authority);
-        let denied = |target, why| Denied::To { target, authority: authority.to_owned(), why };
-        let Some(left) = self.requests.checked_sub(1) else {
-            self.denials.add(method, target.map_or(Denied::Nowhere, |target| denied(target, Why::TooMany)));
-            return Err(Error::ConnectionLimitReached);
-        };
-        self.requests = left;
-        let Some(target) = target else {
-            self.denials.add(method, Denied::Nowhere);
+        let Some(target) = Target::of(scheme, authority) else {
+            self.denials.add(Denied::Nowhere { method: method.clone() });
             return Err(Error::HttpRequestDenied);
         };
+        let looks = is_reading(method.as_str());
         let carries = request.headers().get(CONTENT_LENGTH).is_some_and(|length| length != "0");
+        // A body makes a change of what would be a look.
+        let bodies = !looks || self.reach == Reach::Granted && self.web.can_change_at(&target);
         let allowed = match self.web.allows(self.reach, &target, method.as_str()) {
-            Ok(()) if self.reach == Reach::Reading && carries => Err(Why::Changes),
+            Ok(()) if carries && !bodies => Err(Why::Body),
             allowed => allowed,
         };
+        let authority = authority.to_owned();
         if let Err(why) = allowed {
-            self.denials.add(method, denied(target, why));
+            self.denials.add(Denied::To { method: method.clone(), target, authority, why });
             return Err(Error::HttpRequestDenied);
         }
-        let looks = is_reading(method.as_str()) && request.body().is_end_stream();
-        Ok((target, Note::new(if looks { None } else { Some(&self.changing) })))
+        let note = Note::new((!looks || !request.body().is_end_stream()).then_some(&self.changing));
+        Ok(Admitted { target, authority, note, bodies })
     }
 }
 
@@ -117,18 +124,26 @@ impl WasiHttpHooks for Traffic {
     ) -> Box<dyn Future<Output = Sent> + Send> {
         match self.admit(&request) {
             Err(error) => Box::new(async { Err(error) }),
-            Ok((target, note)) => {
-                let (network, left, reach) = (Arc::clone(&self.web.network), self.left.clone(), self.reach);
-                let authority = request.uri().authority().map(ToString::to_string).unwrap_or_default();
+            Ok(admitted) => {
+                let (network, left) = (Arc::clone(&self.web.network), self.left.clone());
                 let (denials, lookups) = (self.denials.clone(), self.web.lookups.clone());
                 let options = options.unwrap_or_default();
-                Box::new(async move {
-                    let sending = Sending { target, authority, network, lookups, left, reach, options, note, denials };
-                    sending.go(request).await
-                })
+                Box::new(
+                    async move { Sending { admitted, network, lookups, left, options, denials }.go(request).await },
+                )
             }
         }
     }
+}
+
+/// What is let through.
+struct Admitted {
+    target: Target,
+    /// As the plug-in spelt it.
+    authority: String,
+    note: Note,
+    /// With a body, too.
+    bodies: bool,
 }
 
 /// The note that a call may have changed something by a request.
@@ -152,15 +167,11 @@ impl Note {
 
 /// One request that may be sent.
 struct Sending {
-    target: Target,
-    /// As the plug-in spelt it.
-    authority: String,
+    admitted: Admitted,
     network: Arc<Network>,
     lookups: LookUps,
     left: Allowance,
-    reach: Reach,
     options: RequestOptions,
-    note: Note,
     denials: Denials,
 }
 
@@ -169,7 +180,7 @@ impl Sending {
         let ready = match self.ready(request).await {
             Ok(ready) => ready,
             Err(error) => {
-                self.note.take_back();
+                self.admitted.note.take_back();
                 return Err(error);
             }
         };
@@ -212,11 +223,11 @@ impl Sending {
             // Nobody expects a body here, hyper included: without this it would not send it.
             head.headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
         }
-        let authority = self.target.authority();
+        let authority = self.admitted.target.authority();
         head.headers.insert(HOST, HeaderValue::try_from(authority).map_err(|_| Error::HttpRequestUriInvalid)?);
         let path = head.uri.path_and_query().cloned().unwrap_or_else(|| http::uri::PathAndQuery::from_static("/"));
         head.uri = Uri::from(path);
-        let stream = self.network.connect(&self.target, &self.lookups, self.options.connect_timeout).await;
+        let stream = self.network.connect(&self.admitted.target, &self.lookups, self.options.connect_timeout).await;
         if matches!(stream, Err(Error::DestinationIpProhibited)) {
             self.denied(&head.method, Why::Inside);
         }
@@ -229,8 +240,8 @@ impl Sending {
     }
 
     fn denied(&self, method: &Method, why: Why) {
-        let (target, authority) = (self.target.clone(), self.authority.clone());
-        self.denials.add(method, Denied::To { target, authority, why });
+        let (method, target) = (method.clone(), self.admitted.target.clone());
+        self.denials.add(Denied::To { method, target, authority: self.admitted.authority.clone(), why });
     }
 
     /// The body of a request that only looks: hardly ever anything, and then it may be more than a look. Libraries open
@@ -238,12 +249,12 @@ impl Sending {
     async fn looked_at(&mut self, method: &Method, body: WasiBody) -> Result<Option<WasiBody>, Error> {
         match Begun::of(body).await? {
             None => {
-                self.note.take_back();
+                self.admitted.note.take_back();
                 Ok(None)
             }
-            Some(body) if self.reach == Reach::Granted => Ok(Some(body.boxed_unsync())),
+            Some(body) if self.admitted.bodies => Ok(Some(body.boxed_unsync())),
             Some(_) => {
-                self.denied(method, Why::Changes);
+                self.denied(method, Why::Body);
                 Err(Error::HttpRequestDenied)
             }
         }

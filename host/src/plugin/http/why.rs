@@ -17,8 +17,8 @@ pub(crate) enum Why {
     TooEarly,
     /// The name leads into the machine, to the next ones on its wire or to a cloud's metadata.
     Inside,
-    /// The call has sent as many as it may.
-    TooMany,
+    /// It has a body, which makes more than a look of it, where none may be sent.
+    Body,
 }
 
 impl Why {
@@ -32,7 +32,7 @@ impl Why {
             Self::Changes => "previews and safe calls send GET and HEAD only, without a body",
             Self::TooEarly => "start code and lists of tools send nothing",
             Self::Inside => "the name leads into this machine, to its neighbours or to a cloud's metadata",
-            Self::TooMany => "the call has sent as many as `http_requests` allows",
+            Self::Body => "a GET or HEAD with a body counts as a change, and none may be sent there",
         }
     }
 }

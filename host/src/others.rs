@@ -44,6 +44,7 @@ pub(crate) fn can_write(path: &Path, found: &Metadata) -> Option<&'static str> {
 }
 
 /// The command that takes the others' right away.
+#[cfg(feature = "program")]
 pub(crate) fn remedy(path: &Path, found: &Metadata) -> String {
     let name = text::shell(&path.display().to_string());
     if found.mode() & 0o022 == 0 {

@@ -290,7 +290,7 @@ fn a_lock_that_is_damaged_or_that_others_can_write_stops_the_start() {
             folder.run(verb).gave(2, words);
         }
     };
-    for mode in [0o664, 0o646] {
+    for mode in [0o666, 0o646] {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         refused(&["counterfoil.lock", "decides what runs", "chmod go-w"]);
     }

@@ -19,7 +19,7 @@ fn patch(folder: &Folder, at: u64, bytes: &[u8]) {
 #[test]
 fn a_store_that_a_start_would_refuse_is_wrong() {
     let folder = ready();
-    mode(folder.path("work/state.db"), 0o660);
+    mode(folder.path("work/state.db"), 0o606);
     row(&says(&folder, 1, &["chmod go-w"]), &["wrong", "store", "can be written by other users"]);
     mode(folder.path("work/state.db"), 0o644);
     row(&says(&folder, 0, &["chmod 600"]), &["warning", "store", "can be read by others"]);

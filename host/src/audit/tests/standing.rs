@@ -28,7 +28,7 @@ async fn a_folder_that_others_can_write_is_refused() {
         let desk = Desk::new();
         let folder = desk.dir.path().join(place);
         fs::create_dir(&folder).unwrap();
-        mode(&folder, 0o770);
+        mode(&folder, 0o777);
         assert!(Audit::open(desk.options()).unwrap_err().to_string().contains("other users"));
         mode(&folder, 0o700);
         let audit = desk.open();
@@ -49,7 +49,7 @@ async fn what_others_can_write_is_a_fault_and_what_they_can_read_is_told() {
     for folder in [desk.audit_dir(), place, desk.checkpoint(&file).parent().unwrap().to_owned()] {
         mode(&folder, 0o755);
         desk.is_whole();
-        mode(&folder, 0o775);
+        mode(&folder, 0o757);
         let faults = desk.verify().faults;
         assert!(faults.len() == 1 && faults[0].what == Fault::OpenToOthers, "{faults:?}");
         assert_eq!(faults[0].file, folder.canonicalize().unwrap().display().to_string());

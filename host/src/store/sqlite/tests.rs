@@ -72,10 +72,10 @@ fn what_others_can_write_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = in_folder(&folder);
     SqliteStore::open(&path).unwrap();
-    fs::set_permissions(&path, Permissions::from_mode(0o660)).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o606)).unwrap();
     refused(&path, "can be written by other users");
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
-    fs::set_permissions(path.parent().unwrap(), Permissions::from_mode(0o770)).unwrap();
+    fs::set_permissions(path.parent().unwrap(), Permissions::from_mode(0o777)).unwrap();
     refused(&path, "can be written by other users");
 }
 

@@ -24,7 +24,18 @@ pub(in crate::plugin) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::
         .func_wrap("handle", |mut store: StoreContextMut<'_, State>, made: Made| Ok((handle(store.data_mut(), made)?,)))
 }
 
+/// Both are the host's from here on, and nothing of them stays: what the library leaves of the options is taken out of the
+/// call's handles, whatever becomes of the request.
 fn handle(state: &mut State, (request, options): Made) -> wasmtime::Result<Answer> {
+    let left = options.as_ref().map(|options| Resource::<RequestOptions>::new_own(options.rep()));
+    let answer = answer(state, (request, options));
+    if let Some(left) = left {
+        state.http().table.delete(left)?;
+    }
+    answer
+}
+
+fn answer(state: &mut State, (request, options): Made) -> wasmtime::Result<Answer> {
     if !state.traffic().charge() {
         state.http().table.delete(request)?;
         return Ok(Err(ErrorCode::ConnectionLimitReached));

@@ -100,11 +100,16 @@ impl Inner {
         };
         let slot = async {
             let turn = Arc::new(place.turn(writes).await.map_err(closed)?);
+            // The directories last: whoever has one runs, so that no other process waits for one that nobody uses, and nobody
+            // waits in a circle. What waits for a directory has a slot meanwhile: one of a plug-in at most, since only a
+            // plug-in with a single turn locks any, and for no longer than `queue`. To let go of it and come again would put
+            // such a run behind every call that has come since.
+            let shared = everywhere.turn(false).await.map_err(closed)?;
             let alone = match writes && self.limits.max_concurrent == 1 {
                 true => Some(alone(&self.given.dirs, &turn).await?),
                 false => None,
             };
-            Ok((turn, alone, everywhere.turn(false).await.map_err(closed)?))
+            Ok((turn, alone, shared))
         };
         match timeout(self.limits.queue, slot).await {
             Ok(Ok((turn, alone, shared))) => {
@@ -170,5 +175,42 @@ impl Inner {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "program"))]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::plugin::sandbox::INSTANCES;
+    use crate::plugin::{DirGrant, Plugin, PluginOptions, Sandbox, SandboxOptions};
+    use rustix::fs::{FlockOperation, flock};
+
+    #[tokio::test]
+    async fn whoever_waits_for_a_slot_keeps_no_directory_from_other_processes() {
+        let folder = tempfile::tempdir().unwrap();
+        let sandbox = Sandbox::new(SandboxOptions::default()).unwrap();
+        let mut options = PluginOptions::new("files");
+        let (host, guest) = (folder.path().into(), "/files".into());
+        options.dirs.push(DirGrant { host, guest, access: Access::ReadWrite });
+        let files = include_bytes!(concat!(env!("OUT_DIR"), "/files.wasm"));
+        let plugin = Plugin::from_bytes(&sandbox, files.as_slice(), options, "files.wasm").await.unwrap();
+
+        let places: Vec<Place> = (0..INSTANCES).map(|n| sandbox.slots.enter(&n.to_string()).unwrap()).collect();
+        let mut taken = Vec::new();
+        for place in &places {
+            taken.push(place.turn(false).await.unwrap());
+        }
+        let directory = std::fs::File::open(folder.path()).unwrap();
+        let lock = || flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok();
+        let mut waiting = std::pin::pin!(plugin.inner.slot("somebody", Power::Granted));
+        assert!(timeout(Duration::from_millis(100), &mut waiting).await.is_err());
+        assert!(lock(), "it is locked, and nothing runs");
+        drop(taken);
+        assert!(timeout(Duration::from_millis(100), &mut waiting).await.is_err(), "somebody else has the directory");
+        flock(&directory, FlockOperation::Unlock).unwrap();
+        let _slot = waiting.await.unwrap();
+        assert!(!lock(), "it runs, and nothing is locked");
     }
 }

@@ -34,13 +34,14 @@ use crate::Owner;
 use crate::gate::{Call, Gate, Plan, Readiness, Token};
 use crate::permit::{self, Clearing};
 use crate::plugin::Plugin;
+use crate::plugin::turns::Line;
 use crate::text;
 use crate::tool::Progress;
 use answer::Answers;
 use audits::Audits;
 use fits::Unfit;
 use hidden::Hidden;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tokio_util::task::TaskTracker;
 use tool::Tool;
@@ -126,6 +127,18 @@ struct Inner {
     listings: Vec<Listing>,
     plugins: Vec<Plugin>,
     runs: TaskTracker,
+    /// What still runs of plug-ins that hosts before this one had and this one has not, by name: one of them may come back.
+    absent: BTreeMap<String, Line>,
+}
+
+impl Inner {
+    /// What still runs, by the names of plug-ins, for a host that takes this one's place.
+    fn lines(&self) -> BTreeMap<String, Line> {
+        let mut lines = self.absent.clone();
+        lines.extend(self.plugins.iter().map(|plugin| (plugin.name().to_owned(), plugin.line())));
+        lines.retain(|_, line| line.is_live());
+        lines
+    }
 }
 
 /// The revision of a tool that is not there: what was previewed cannot run, what was recorded is still replayed.

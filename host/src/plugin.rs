@@ -169,14 +169,18 @@ impl Plugin {
         load::plugin(sandbox, bytes.into(), options, place, None).await
     }
 
-    /// Counts its calls with those of the plug-in whose place it takes, as long as that has some.
-    pub(crate) fn succeed(&self, before: &Self) {
-        let (limits, others, turns) = (&self.inner.limits, &before.inner.limits, before.inner.turns());
-        let counts = |limits: &Limits| (limits.reading, limits.max_concurrent, limits.per_owner);
-        if counts(limits) == counts(others) {
-            let _ = self.inner.turns_before.set(Arc::clone(turns));
-        } else {
-            self.inner.turns.succeed(turns);
+    /// Its turns and those that it counts its calls with, for whoever takes its place.
+    pub(crate) fn line(&self) -> turns::Line {
+        self.inner.turns().line()
+    }
+
+    /// Counts its calls with those of the plug-ins that had its name, as long as they have some.
+    pub(crate) fn succeed(&self, line: &turns::Line) {
+        match line.live().next() {
+            Some(newest) if newest.is_like(&self.inner.turns) => {
+                let _ = self.inner.turns_before.set(newest);
+            }
+            _ => self.inner.turns.succeed(line),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::gate::{self, Gate, GateError};
 use crate::names::Names;
 use crate::native::{Native, NativeTool};
 use crate::permit::{self, Rules};
-use crate::plugin::turns::Turns;
+use crate::plugin::turns::{Line, Turns};
 use crate::plugin::{Plugin, grants};
 use crate::policy::{Budget, Level};
 use crate::schema::{Schema, spelt};
@@ -39,7 +39,8 @@ pub struct HostBuilder {
     confirm_parameter: String,
     /// Those of the host that this one takes the place of.
     runs: Option<TaskTracker>,
-    before: Vec<Plugin>,
+    /// What still runs there, by the names of plug-ins.
+    before: BTreeMap<String, Line>,
     /// Those of the hosts before.
     earlier: Vec<WeakAudit>,
     audit: Option<Audit>,
@@ -56,7 +57,7 @@ impl HostBuilder {
             policy: Policy::default(),
             confirm_parameter: CONFIRM_PARAMETER.to_owned(),
             runs: None,
-            before: Vec::new(),
+            before: BTreeMap::new(),
             earlier: Vec::new(),
             audit: None,
         }
@@ -112,12 +113,12 @@ impl HostBuilder {
     }
 
     /// Takes the place of another host over the same store: what that one has started is its own to end, and
-    /// [`Host::drain`] waits for it, too. Until it has ended, the calls of a plug-in and those of the one that had its name are
-    /// counted together.
+    /// [`Host::drain`] waits for it, too. Until it has ended, the calls of a plug-in and those of the ones that had its name are
+    /// counted together, however many hosts ago that was, and also where one between had none of that name.
     #[must_use]
     pub fn succeeds(mut self, before: &Host) -> Self {
         self.runs = Some(before.inner.runs.clone());
-        self.before = before.inner.plugins.clone();
+        self.before = before.inner.lines();
         self.earlier = before.inner.audits.for_the_next();
         self
     }
@@ -141,7 +142,7 @@ impl HostBuilder {
     /// lower, or for a tool that there is not, or a rule or a budget of that sort. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
         let Self { gate, plugins, mut backends, natives, levels, policy: in_force, confirm_parameter, .. } = self;
-        let (runs, audit, earlier, before) = (self.runs, self.audit, self.earlier, self.before);
+        let (runs, audit, earlier, mut before) = (self.runs, self.audit, self.earlier, self.before);
         if !is_name(&confirm_parameter) {
             return Err(config(format!(
                 "confirm parameter \"{}\" is no name: {NAME_RULE}",
@@ -167,11 +168,10 @@ impl HostBuilder {
             }
         }
         for plugin in &plugins {
-            if let Some(before) = before.iter().find(|before| before.name() == plugin.name()) {
-                plugin.succeed(before);
+            if let Some(line) = before.remove(plugin.name()) {
+                plugin.succeed(&line);
             }
         }
-        drop(before);
         backends.push(Arc::new(Native::new(natives)?));
 
         let model_version = gate.model_version().await.map_err(failed)?;
@@ -221,7 +221,8 @@ impl HostBuilder {
         let audits = Audits::new(told, earlier);
         let runs = runs.unwrap_or_default();
         runs.close();
-        let inner = Inner { gate, audits, confirm_parameter, model_version, tools, listings, plugins, runs };
+        let inner =
+            Inner { gate, audits, confirm_parameter, model_version, tools, listings, plugins, runs, absent: before };
         Ok(Host { inner: Arc::new(inner) })
     }
 }

@@ -2,10 +2,10 @@
 //! answer denies.
 
 use super::tool::Raised;
+use crate::plugin::turns;
 use crate::policy::{Facts, Level, NoAnswer, PATIENCE, Rule, Then};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// The rules that are about one tool, with their numbers as the operator counts them.
 #[derive(Clone)]
@@ -14,14 +14,14 @@ pub(super) struct Ruled {
     turns: Turns,
 }
 
-/// How many calls' rules are asked at once, of all calls of a host: as many as there are processors. What they need of memory
-/// and of time is a caller's, within [`PATIENCE`].
+/// How many calls' rules are asked at once, of all calls of a host, and how many of them are one owner's. What they need of
+/// memory and of time is a caller's, within [`PATIENCE`].
 #[derive(Clone)]
-pub(super) struct Turns(pub(super) Arc<Semaphore>);
+pub(super) struct Turns(pub(super) Arc<turns::Turns>);
 
 impl Default for Turns {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(std::thread::available_parallelism().map_or(1, usize::from))))
+        Self(Arc::new(turns::Turns::rules()))
     }
 }
 
@@ -81,13 +81,13 @@ impl Ruled {
         if self.rules.is_empty() {
             return Ok(Vec::new());
         }
-        let turn = tokio::time::timeout(TURN, Arc::clone(&self.turns.0).acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else { return Err(Busy) };
+        let Ok(place) = self.turns.0.enter(owner) else { return Err(Busy) };
+        let Ok(Ok(turn)) = tokio::time::timeout(TURN, place.turn(false)).await else { return Err(Busy) };
         let rules = Arc::clone(&self.rules);
         let (owner, tool, arguments) = (owner.to_owned(), tool.to_owned(), arguments.to_owned());
         let asking = tokio::task::spawn_blocking(move || {
             // Until it ends by itself, whoever has stopped waiting for it.
-            let _turn = turn;
+            let _turn = (turn, place);
             let facts = Facts::new(&owner, &tool, &arguments);
             let context = facts.context();
             rules.iter().map(|(_, rule)| rule.condition.holds(&facts, &context)).collect::<Vec<_>>()

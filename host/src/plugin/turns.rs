@@ -3,25 +3,34 @@
 //! hundred calls keeps the other waiting no longer than the one with a single call.
 
 use super::options::Limits;
+#[cfg(feature = "rules")]
+use super::sandbox::INSTANCES;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 /// The turns of one plug-in, or of a sandbox.
 pub(crate) struct Turns {
-    /// Those of the host whose place was taken, where it allowed another number of calls: as long as it has some, a call here
-    /// needs a turn there as well, and both together have no more than it allowed.
-    before: OnceLock<Weak<Turns>>,
+    /// Those of the hosts whose place was taken, where they allowed another number of calls: as long as one has some, a call
+    /// here needs a turn there as well, and all together have no more than it allowed.
+    before: OnceLock<Line>,
     /// Calls that change nothing.
     reading: Arc<Semaphore>,
     /// Runs that can change something.
     writing: Arc<Semaphore>,
+    /// How many there are of each.
+    counts: (usize, usize),
     /// Turns that one owner may have of each.
     share: (usize, usize),
     /// Calls that one owner may have here, running or waiting.
     most: u32,
     owners: Mutex<HashMap<String, Owner>>,
 }
+
+/// The turns of a plug-in and of those that had its name before, the newest first: all that some host or some call still has.
+/// A host whose place was taken may itself have taken another's, and its own calls may have ended before those of that one.
+#[derive(Clone, Default)]
+pub(crate) struct Line(Vec<Weak<Turns>>);
 
 /// An owner who has calls here.
 struct Owner {
@@ -48,6 +57,17 @@ pub(crate) struct Turn {
     _taken: Vec<OwnedSemaphorePermit>,
 }
 
+impl Line {
+    pub(super) fn live(&self) -> impl Iterator<Item = Arc<Turns>> {
+        self.0.iter().filter_map(Weak::upgrade)
+    }
+
+    /// Whether there are any.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live().next().is_some()
+    }
+}
+
 impl Turns {
     /// Those of a plug-in.
     pub(super) fn new(limits: &Limits) -> Self {
@@ -70,6 +90,14 @@ impl Turns {
         Self::of(CHECKS, CHECKS, CHECKS_OF_ONE)
     }
 
+    /// Those of the rules that are asked about calls: as many as there are processors, of which one owner never has all.
+    #[cfg(feature = "rules")]
+    pub(crate) fn rules() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let count = u32::try_from(processors).unwrap_or(u32::MAX).clamp(2, INSTANCES);
+        Self::of(count, count, u32::MAX)
+    }
+
     fn of(reading: u32, writing: u32, most: u32) -> Self {
         let [reading, writing] = [reading, writing].map(|count| count as usize);
         // A quarter of what only reads is left to others; runs that write are mostly one at a time.
@@ -77,6 +105,7 @@ impl Turns {
         Self {
             reading: Arc::new(Semaphore::new(reading)),
             writing: Arc::new(Semaphore::new(writing)),
+            counts: (reading, writing),
             share: (reading.saturating_sub(left).max(1), writing),
             most,
             owners: Mutex::default(),
@@ -84,19 +113,31 @@ impl Turns {
         }
     }
 
-    /// Counts the calls of the host whose place is taken as well.
-    pub(super) fn succeed(&self, before: &Arc<Self>) {
+    /// Whether it allows as many calls.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        (self.counts, self.most) == (other.counts, other.most)
+    }
+
+    /// These and those before them.
+    pub(super) fn line(self: &Arc<Self>) -> Line {
+        let before = self.before.get().into_iter().flat_map(Line::live);
+        Line(std::iter::once(Arc::clone(self)).chain(before).map(|turns| Arc::downgrade(&turns)).collect())
+    }
+
+    /// Counts the calls of the hosts whose place is taken as well.
+    pub(super) fn succeed(&self, line: &Line) {
+        // Who counts with these already is not counted by them: two that waited for each other would wait for ever.
+        let others =
+            line.live().filter(|turns| !turns.line().live().any(|turns| std::ptr::eq(Arc::as_ptr(&turns), self)));
         // Who succeeds somebody already goes on with that.
-        let _ = self.before.set(Arc::downgrade(before));
+        let _ = self.before.set(Line(others.map(|turns| Arc::downgrade(&turns)).collect()));
     }
 
     /// Takes in a call, unless its owner has as many here as it may; then says how many that are.
     pub(crate) fn enter(self: &Arc<Self>, owner: &str) -> Result<Place, u32> {
-        let mut counts = Vec::with_capacity(1);
-        let mut turns = Some(Arc::clone(self));
-        while let Some(here) = turns {
-            counts.push(here.count(owner)?);
-            turns = here.before.get().and_then(Weak::upgrade);
+        let mut counts = vec![self.count(owner)?];
+        for before in self.before.get().into_iter().flat_map(Line::live) {
+            counts.push(before.count(owner)?);
         }
         Ok(Place { _turns: Arc::clone(self), counts })
     }
@@ -222,7 +263,7 @@ mod tests {
         let old = before.enter("a").unwrap();
         let running = now(pin!(old.turn(true))).unwrap().unwrap();
         let after = turns(8, 3, 100);
-        after.succeed(&before);
+        after.succeed(&before.line());
         let new = after.enter("b").unwrap();
         let mut waiting = Box::pin(new.turn(true));
         assert!(now(waiting.as_mut()).is_none());
@@ -240,5 +281,37 @@ mod tests {
         let given: Vec<Turn> =
             places.iter().filter_map(|place| now(pin!(place.turn(true)))).map(Result::unwrap).collect();
         assert_eq!(given.len(), 3);
+    }
+
+    #[test]
+    fn what_runs_counts_after_any_number_of_successors_though_those_between_are_gone() {
+        let first = turns(8, 1, 100);
+        let old = first.enter("a").unwrap();
+        let running = now(pin!(old.turn(true))).unwrap().unwrap();
+        let mut last = first;
+        for allowed in [3, 2, 5] {
+            let next = turns(8, allowed, 100);
+            next.succeed(&last.line());
+            last = next;
+        }
+        let new = last.enter("b").unwrap();
+        let mut waiting = Box::pin(new.turn(true));
+        assert!(now(waiting.as_mut()).is_none());
+        drop((running, old));
+        assert!(now(waiting.as_mut()).is_some());
+    }
+
+    #[test]
+    fn turns_that_come_back_do_not_wait_for_whoever_waits_for_them() {
+        let (first, second) = (turns(8, 1, 100), turns(8, 2, 100));
+        second.succeed(&first.line());
+        first.succeed(&second.line());
+        let (one, other) = (first.enter("a").unwrap(), second.enter("b").unwrap());
+        let running = now(pin!(one.turn(true))).unwrap().unwrap();
+        let mut waiting = Box::pin(other.turn(true));
+        assert!(now(waiting.as_mut()).is_none());
+        drop(running);
+        let _running = now(waiting.as_mut()).unwrap().unwrap();
+        assert!(now(pin!(one.turn(true))).is_none());
     }
 }

@@ -6,6 +6,7 @@ mod named;
 use super::kit::*;
 use crate::gate::{Assurance, Call, Plan};
 use crate::host::{HostBuilder, Status};
+use crate::plugin::turns::{Place, Turn};
 use crate::policy::Rule;
 use crate::{ErrorKind, Level, NativeTool};
 use proptest::prop_assert;
@@ -118,14 +119,26 @@ async fn a_rule_without_an_answer_denies_and_quotes_no_argument() {
     assert_eq!(kit.world.effects(), 0);
 }
 
+/// As many turns to ask rules as an owner gets at once.
+async fn rules_asked(host: &crate::Host, owner: &str) -> Vec<(Turn, Place)> {
+    let turns = std::sync::Arc::clone(&host.inner.tools["note"].ruled.turns().0);
+    let mut taken = Vec::new();
+    loop {
+        let place = turns.enter(owner).unwrap();
+        match tokio::time::timeout(std::time::Duration::ZERO, place.turn(false)).await {
+            Ok(turn) => taken.push((turn.unwrap(), place)),
+            Err(_) => return taken,
+        }
+    }
+}
+
 #[tokio::test]
 async fn more_calls_than_turns_wait_and_are_not_asked_at_once() {
     let kit = Kit::new().await;
     let host = kit.revised("1").rule(deny("*", PROD)).build().await.unwrap();
-    let turns = std::sync::Arc::clone(&host.inner.tools["note"].ruled.turns().0);
-    let there = turns.available_permits();
-    assert_eq!(there, std::thread::available_parallelism().unwrap().get());
-    let all = std::sync::Arc::clone(&turns).acquire_many_owned(there.try_into().unwrap()).await.unwrap();
+    let all = [rules_asked(&host, "name:bob").await, rules_asked(&host, "name:carol").await];
+    let there = std::thread::available_parallelism().unwrap().get().max(2);
+    assert_eq!(all.iter().map(Vec::len).sum::<usize>(), there);
     let waiting = tokio::spawn({
         let host = host.clone();
         async move { ask(&host, "look", json!({"path": "/test"})).await }
@@ -135,20 +148,29 @@ async fn more_calls_than_turns_wait_and_are_not_asked_at_once() {
     assert_eq!(host.tools().len(), 4);
     drop(all);
     is_ok(&waiting.await.unwrap());
-    assert_eq!(turns.available_permits(), there);
+    assert_eq!(rules_asked(&host, "name:bob").await.len() + rules_asked(&host, "name:carol").await.len(), there);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_rules_of_one_owners_calls_leave_a_turn_for_those_of_anothers() {
+    let kit = Kit::new().await;
+    let host = kit.revised("1").rule(deny("*", PROD)).build().await.unwrap();
+    let _bobs = rules_asked(&host, "name:bob").await;
+    let look = r#"{"path":"/test"}"#;
+    is_ok(&call(&host, "alice", "look", look).await);
+    is_rejected(&call(&host, "bob", "look", look).await, "unavailable", None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_rules_get_no_turn_is_told_to_come_again() {
     let kit = Kit::new().await;
     let host = kit.revised("1").rule(deny("*", PROD)).build().await.unwrap();
-    let turns = std::sync::Arc::clone(&host.inner.tools["note"].ruled.turns().0);
-    turns.forget_permits(usize::MAX);
+    let all = [rules_asked(&host, "name:bob").await, rules_asked(&host, "name:carol").await];
     let reply = ask(&host, "note", json!({"path": "/test"})).await;
     is_rejected(&reply, "unavailable", None);
     assert!(said(&reply).contains("too many other calls"), "{}", reply.payload);
     assert_eq!(kit.world.effects(), 0);
-    turns.add_permits(1);
+    drop(all);
     is_ok(&ask(&host, "note", json!({"path": "/test"})).await);
 }
 

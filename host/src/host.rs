@@ -289,11 +289,11 @@ impl Host {
         let ready = run::Unconfirmed { tool, owner: &call.owner, hidden, bill, progress };
         if let Some(standing) = &tool.standing {
             if raised.floor.is_none() {
-                return run::at_once(answers, trail, standing.clearance(call.arguments), ready).await;
+                return run::at_once(&self.inner, answers, trail, standing.clearance(call.arguments), ready).await;
             }
             match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, None, None).await {
                 Ok(Clearing::AtOnce(clearance)) => {
-                    return run::at_once(answers, trail, clearance, ready).await;
+                    return run::at_once(&self.inner, answers, trail, clearance, ready).await;
                 }
                 // Only this call: it is previewed like any that needs a confirmation.
                 Ok(Clearing::Confirm) => {}
@@ -320,7 +320,7 @@ impl Host {
         plan.warnings.extend(raised.reasons.into_iter().map(text::prose));
         let precondition = plan.precondition.as_deref();
         match permit::clear(&self.inner.gate, tool.rules, raised.floor, &call, level, precondition).await {
-            Ok(Clearing::AtOnce(clearance)) => run::at_once(answers, trail, clearance, ready).await,
+            Ok(Clearing::AtOnce(clearance)) => run::at_once(&self.inner, answers, trail, clearance, ready).await,
             Ok(Clearing::Confirm) => self.challenge(answers, &call, &plan).await,
             Err(error) => answers.bad_level(error).await,
         }

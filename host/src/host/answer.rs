@@ -353,6 +353,17 @@ pub(super) fn reply(status: Status, payload: String) -> Reply {
     Reply { status, payload, replayed: false, kept: true, audited: true, operation_id: None }
 }
 
+/// Whether a tool refused to run and the host, which watched it, saw nothing else. It is answered as not run, then.
+pub(super) fn is_untouched(ended: &Result<Outcome, RunError>) -> bool {
+    let Err(RunError { error, observed: Observed::Nothing }) = ended else { return false };
+    match error {
+        ToolError::UnknownTool | ToolError::InvalidArguments(_) | ToolError::Refused(_) | ToolError::Unavailable(_) => {
+            true
+        }
+        ToolError::Failed { .. } | ToolError::Trapped(_) | ToolError::Deadline(_) | ToolError::OutputLimit(_) => false,
+    }
+}
+
 /// How a run ended, as the wire says it.
 pub(super) fn status(status: OutcomeStatus) -> Status {
     match status {

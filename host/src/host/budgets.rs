@@ -1,14 +1,20 @@
 //! What a call costs of the operator's budgets: looked at before it is previewed, paid before it runs, given back where it is
-//! known not to have run. Whatever is in doubt stays counted.
+//! known not to have run. Whatever is in doubt stays counted. Both are done in tasks of the host's own: whoever stops waiting
+//! has paid for nothing that did not run.
 
+use super::Inner;
 use super::answer::Answers;
 use super::trail::Answer;
 use crate::canonical;
 use crate::gate::{Gate, Reason};
 use crate::policy::Budget;
-use crate::store::{Account, Charge, Charging, Spent};
+use crate::store::{Account, Charge, Charging, Spent, Unavailable};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 /// The budgets that one tool has, with their numbers as the operator counts them.
 #[derive(Clone, Default)]
@@ -25,8 +31,15 @@ struct Line {
     amount: u64,
 }
 
-/// What was paid, to be given back.
-pub(super) struct Paid(Vec<Charge>);
+/// What was paid. Dropped before the call may have run, it is given back.
+pub(super) struct Paid {
+    charges: Vec<Charge>,
+    gate: Gate,
+    runs: TaskTracker,
+    runtime: Handle,
+    /// Until the call may have run: what ends the host waits for its being given back.
+    idle: Option<TaskTrackerToken>,
+}
 
 /// Why a call does not run.
 pub(super) enum Broke {
@@ -94,22 +107,40 @@ impl Bill {
     }
 
     /// Pays, all of it or nothing.
-    pub(super) async fn pay(&self, gate: &Gate) -> Result<Paid, Broke> {
+    pub(super) async fn pay(&self, inner: &Inner) -> Result<Paid, Broke> {
+        let gate = &inner.gate;
+        let mut paid = Paid {
+            charges: Vec::new(),
+            gate: gate.clone(),
+            runs: inner.runs.clone(),
+            runtime: Handle::current(),
+            idle: Some(inner.runs.token()),
+        };
         if self.0.is_empty() {
-            return Ok(Paid(Vec::new()));
+            return Ok(paid);
         }
         let now = gate.now();
         let charges: Vec<_> = self.0.iter().map(|line| line.budget.charge(line.account, line.amount, now)).collect();
-        match gate.store().charge(&charges).await {
-            Ok(Charging::Charged) => Ok(Paid(charges)),
-            Ok(Charging::Over(at)) => {
+        let paying = inner.runs.spawn(async move {
+            Ok(match paid.gate.store().charge(&charges).await? {
+                Charging::Charged => {
+                    paid.charges = charges;
+                    Ok(paid)
+                }
+                Charging::Over(at) => Err(at),
+            })
+        });
+        // Without an answer it may be counted: then it stays so.
+        let unanswered = |error: &dyn std::fmt::Display| Broke::Unavailable(error.to_string());
+        let answer: Result<_, Unavailable> = paying.await.map_err(|error| unanswered(&error))?;
+        match answer.map_err(|error| unanswered(&error))? {
+            Ok(paid) => Ok(paid),
+            Err(at) => {
                 let Some(line) = self.0.get(at) else { return Err(Broke::Unavailable("no such charge".into())) };
                 // Somebody may have given back meanwhile: it is denied all the same, and can ask again at once.
                 line.look(gate, now).await?;
                 Err(line.denied(0, Some(0)))
             }
-            // It may be counted: then it stays so.
-            Err(error) => Err(Broke::Unavailable(error.to_string())),
         }
     }
 }
@@ -145,13 +176,38 @@ fn sum(spent: &[Spent]) -> u64 {
 }
 
 impl Paid {
+    /// From here on the call may have run: it stays paid, unless somebody knows better.
+    pub(super) fn may_run(&mut self) {
+        self.idle = None;
+    }
+
     /// Gives back what was paid for a call that is known not to have run.
-    pub(super) async fn give_back(self, gate: &Gate) {
-        if self.0.is_empty() {
-            return;
+    pub(super) async fn give_back(mut self) {
+        if let Some(giving) = self.refund() {
+            // It goes on without whoever waits for it; what goes wrong it tells itself.
+            let _ = giving.await;
         }
-        if let Err(error) = gate.store().refund(&self.0).await {
-            tracing::warn!("a budget stays charged for a call that did not run: {error}");
+    }
+
+    fn refund(&mut self) -> Option<JoinHandle<()>> {
+        let charges = std::mem::take(&mut self.charges);
+        if charges.is_empty() {
+            return None;
+        }
+        let gate = self.gate.clone();
+        let giving = async move {
+            if let Err(error) = gate.store().refund(&charges).await {
+                tracing::warn!("a budget stays charged for a call that did not run: {error}");
+            }
+        };
+        Some(self.runs.spawn_on(giving, &self.runtime))
+    }
+}
+
+impl Drop for Paid {
+    fn drop(&mut self) {
+        if self.idle.is_some() {
+            drop(self.refund());
         }
     }
 }

@@ -48,6 +48,7 @@ pub(super) struct Confirmed {
 
 /// Runs a call that the gate has cleared, in the caller's own time: dropping this future ends it.
 pub(super) async fn at_once(
+    inner: &Inner,
     answers: &Answers<'_>,
     trail: &mut Trail,
     clearance: Clearance,
@@ -60,7 +61,7 @@ pub(super) async fn at_once(
         Ok(prepared) => prepared,
         Err(error) => return not_prepared(answers, error).await,
     };
-    let paid = match bill.pay(answers.gate).await {
+    let mut paid = match bill.pay(inner).await {
         Ok(paid) => paid,
         Err(broke) => return broke.reply(answers).await,
     };
@@ -68,16 +69,17 @@ pub(super) async fn at_once(
     let permit = match clearance.permit(limit) {
         Ok(permit) => permit,
         Err(error) => {
-            paid.give_back(answers.gate).await;
+            paid.give_back().await;
             tracing::error!("no randomness for an operation id: {error}");
             return answers.refuse(Reason::Unavailable, "the host has no source of randomness").await;
         }
     };
     let operation_id = permit.operation_id().to_owned();
     let Some(begun) = trail.begins(&operation_id, cut_off(tool, power), tool.backend.stoppable()) else {
-        paid.give_back(answers.gate).await;
+        paid.give_back().await;
         return answers.refuse(Reason::Unavailable, UNWRITTEN).await;
     };
+    paid.may_run();
     let running = prepared.execute(permit, progress);
     let ended = if tool.backend.stoppable() {
         running.await
@@ -87,6 +89,9 @@ pub(super) async fn at_once(
             Err(RunError { error, observed: Observed::Unwatched })
         })
     };
+    if answer::is_untouched(&ended) {
+        paid.give_back().await;
+    }
     match answers.unconfirmed(hidden.ended(ended), cut_off(tool, power)).await {
         Ok((reply, ending)) => {
             let audited = begun.ended(&operation_id, ending, None);
@@ -143,15 +148,16 @@ impl Run {
                 Err(started) => answers.refuse(Reason::Unavailable, UNWRITTEN).await.of_start(started),
                 Ok(begun) if asker.is_closed() => return begun.calls_off(),
                 // The slot may have been long in coming: consume decides everything anew.
-                Ok(begun) => match bill.pay(&self.inner.gate).await {
+                Ok(begun) => match bill.pay(&self.inner).await {
                     Err(broke) => begun.instead(unpaid(&answers, &self.call, &self.token, broke).await),
                     // The store may have been long in coming: nobody waits any more, and nothing is spent yet.
                     Ok(paid) if asker.is_closed() => {
-                        paid.give_back(&self.inner.gate).await;
+                        paid.give_back().await;
                         return begun.calls_off();
                     }
-                    Ok(paid) => {
+                    Ok(mut paid) => {
                         let limit = self.tool.deadline();
+                        paid.may_run();
                         match permit::consume(&self.inner.gate, &self.token, &self.call, limit, GRACE).await {
                             Ok(Consumed::Run { permit, assurance }) => {
                                 let begun = begun.spent(assurance);
@@ -178,7 +184,7 @@ impl Run {
             Err(GateError::Rejected(_) | GateError::Fault(_)) => false,
         };
         if known {
-            paid.give_back(&self.inner.gate).await;
+            paid.give_back().await;
         }
         match consumed {
             Ok(Consumed::Replay(replayed)) => answers.replayed(replayed),

@@ -1,6 +1,7 @@
 //! What budgets let run, and how many.
 
 use super::*;
+use crate::host::tests::backends::Fake;
 use crate::policy::{Amount, Budget};
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -42,7 +43,7 @@ async fn so_many_calls_run_and_no_challenge_is_issued_for_one_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_first_call_and_a_replay_and_a_refusal_cost_nothing_and_a_failed_run_counts() {
+async fn a_first_call_and_a_replay_cost_nothing_and_a_failed_run_counts() {
     let kit = Kit::new().await;
     let host = kit.revised("1").budget(calls("delete", 2)).build().await.unwrap();
     let arguments = json!({"path": "/a"});
@@ -62,6 +63,57 @@ async fn a_first_call_and_a_replay_and_a_refusal_cost_nothing_and_a_failed_run_c
     let token = value(&preview)["confirm_token"].as_str().unwrap().to_owned();
     is_failed(&ask(&host, "delete", confirming(failing, &token)).await, "tool_error", "partial");
     is_rejected(&confirmed(&host, "alice", "/c").await, "denied", None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_watched_tool_refuses_costs_nothing_and_what_an_unwatched_one_does_counts() {
+    let kit = Kit::new().await;
+    let watched = std::sync::Arc::new(Fake::listing("shop", "peek"));
+    let host =
+        kit.revised("1").backend(watched).budget(calls("peek", 1)).budget(calls("note", 1)).build().await.unwrap();
+    for (how, reason) in [
+        ("refused", "refused"),
+        ("invalid", "invalid_arguments"),
+        ("unknown", "unknown_tool"),
+        ("busy", "unavailable"),
+        ("refused", "refused"),
+    ] {
+        is_rejected(&ask(&host, "peek", json!({"how": how})).await, reason, None);
+    }
+    is_failed(&ask(&host, "peek", json!({"how": "trap"})).await, "trapped", "none");
+    is_rejected(&ask(&host, "peek", json!({})).await, "denied", None);
+    // Nobody saw what a closure did before it refused.
+    is_rejected(&ask(&host, "note", json!({"path": "/a", "how": "refused"})).await, "refused", None);
+    is_rejected(&ask(&host, "note", json!({"path": "/a"})).await, "denied", None);
+    // Nor is it known of a tool that the host saw change something.
+    let watched = std::sync::Arc::new(Fake::listing("shop", "poke"));
+    let host = kit.revised("1").backend(watched).budget(calls("poke", 1)).build().await.unwrap();
+    is_failed(&ask(&host, "poke", json!({"how": "refused", "observed": "unknown"})).await, "tool_error", "unknown");
+    is_rejected(&ask(&host, "poke", json!({})).await, "denied", None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_given_up_before_it_runs_costs_nothing_and_one_that_runs_counts() {
+    let kit = Kit::new().await;
+    let host = kit.revised("1").budget(calls("note", 1)).build().await.unwrap();
+    let given_up = |arguments: Value| {
+        let host = host.clone();
+        tokio::spawn(async move { ask(&host, "note", arguments).await })
+    };
+    kit.store.hold_the_next_charge();
+    let waiting = given_up(json!({"path": "/a"}));
+    kit.store.until_it_charges().await;
+    waiting.abort();
+    assert!(waiting.await.is_err_and(|error| error.is_cancelled()));
+    kit.store.let_it_charge();
+    host.drain().await;
+    assert_eq!(kit.world.effects(), 0);
+    let running = given_up(json!({"path": "/a", "how": "held"}));
+    kit.world.until_begun(1).await;
+    running.abort();
+    assert!(running.await.is_err_and(|error| error.is_cancelled()));
+    host.drain().await;
+    is_rejected(&ask(&host, "note", json!({"path": "/a"})).await, "denied", None);
 }
 
 #[tokio::test(start_paused = true)]

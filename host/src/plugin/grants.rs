@@ -55,13 +55,21 @@ impl Granted {
         self.directory.try_clone()
     }
 
+    /// Its path as it was given, and with its links as they were, where it has any.
+    fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let real = (self.written != self.grant.host).then_some(&self.grant.host);
+        std::iter::once(&self.written).chain(real)
+    }
+
+    /// Whether the system knows at once that it is where it was granted.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.paths().all(|path| special::id_at_once(path) == Some(self.id))
+    }
+
     /// The path that no longer leads to the directory that was granted: as it was given, or with its links as they were. What
     /// waits for a file system is noted in `opened`.
     pub(super) async fn moved(&self, opened: &Opened) -> Option<&Path> {
-        for path in [&self.written, &self.grant.host] {
-            if special::id_at_once(path) == Some(self.id) {
-                continue;
-            }
+        for path in self.paths() {
             let looking = Arc::new(path.clone());
             opened.add(&looking);
             let found = tokio::task::spawn_blocking(move || looking.metadata().map(|found| id(&found)));
@@ -161,6 +169,7 @@ mod tests {
         assert_eq!(granted.moved(&Opened::default()).await, None);
         std::fs::rename(&host, place.path().join("aside")).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &host).unwrap();
+        assert!(!granted.is_in_place());
         assert_eq!(granted.moved(&Opened::default()).await, Some(&*host));
         let (dir, _) = granted.for_call(Power::Granted).unwrap();
         assert_eq!(id(&dir.dir.metadata().unwrap()), granted.id);
@@ -188,6 +197,7 @@ mod tests {
             let granted = Granted::open(&grant).unwrap();
             assert_eq!(granted.moved(&Opened::default()).await, None);
             turn(link, &back.replace("one", "two"));
+            assert!(!granted.is_in_place());
             assert_eq!(granted.moved(&Opened::default()).await, Some(&*at(written)));
             turn(link, back);
             assert_eq!(granted.moved(&Opened::default()).await, None);

@@ -149,7 +149,7 @@ impl Inner {
 
     /// Whether each granted directory is still where it was granted.
     async fn in_place(&self, opened: &Opened) -> Result<(), ToolError> {
-        for granted in &self.given.dirs {
+        for granted in self.given.dirs.iter().filter(|granted| !granted.is_in_place()) {
             let guest = &granted.grant.guest;
             match timeout(self.limits.preview, granted.moved(opened)).await {
                 Ok(None) => {}

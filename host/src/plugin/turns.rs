@@ -24,7 +24,7 @@ pub(crate) struct Turns {
     share: (usize, usize),
     /// Calls that one owner may have here, running or waiting.
     most: u32,
-    owners: Mutex<HashMap<String, Owner>>,
+    owners: Mutex<HashMap<Arc<str>, Owner>>,
 }
 
 /// The turns of a plug-in and of those that had its name before, the newest first: all that some host or some call still has.
@@ -32,8 +32,12 @@ pub(crate) struct Turns {
 #[derive(Clone, Default)]
 pub(crate) struct Line(Vec<Weak<Turns>>);
 
-/// An owner who has calls here.
+/// Owners without calls that are kept, for their next one: few, so that nobody is remembered for long where there are many.
+const IDLE: usize = 64;
+
+/// An owner who has calls here, or had some.
 struct Owner {
+    name: Arc<str>,
     calls: u32,
     reading: Arc<Semaphore>,
     writing: Arc<Semaphore>,
@@ -42,20 +46,27 @@ struct Owner {
 /// A call that has come, and waits for its turn or has it. Dropping it makes room for another of its owner's.
 pub(crate) struct Place {
     _turns: Arc<Turns>,
-    /// Where it counts: here first, then among the calls of those whose place was taken.
-    counts: Vec<Count>,
+    here: Count,
+    /// Where it counts as well: among the calls of those whose place was taken.
+    before: Vec<Count>,
 }
 
 /// A call as one of its owner's. It does not keep the turns of a host that has no calls of its own any more.
 struct Count {
     turns: Weak<Turns>,
-    owner: String,
+    owner: Arc<str>,
+    reading: Arc<Semaphore>,
+    writing: Arc<Semaphore>,
 }
 
 /// A turn, taken until it is dropped.
 pub(crate) struct Turn {
-    _taken: Vec<OwnedSemaphorePermit>,
+    _here: Option<Pair>,
+    _before: Vec<Pair>,
 }
+
+/// One of the owner's own turns, and one of all.
+type Pair = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl Line {
     pub(super) fn live(&self) -> impl Iterator<Item = Arc<Turns>> {
@@ -135,34 +146,36 @@ impl Turns {
 
     /// Takes in a call, unless its owner has as many here as it may; then says how many that are.
     pub(crate) fn enter(self: &Arc<Self>, owner: &str) -> Result<Place, u32> {
-        let mut counts = vec![self.count(owner)?];
-        for before in self.before.get().into_iter().flat_map(Line::live) {
-            counts.push(before.count(owner)?);
-        }
-        Ok(Place { _turns: Arc::clone(self), counts })
+        let here = self.count(owner)?;
+        let before = self.before.get().into_iter().flat_map(Line::live);
+        let before = before.map(|turns| turns.count(owner)).collect::<Result<_, _>>()?;
+        Ok(Place { _turns: Arc::clone(self), here, before })
     }
 
     fn count(self: &Arc<Self>, owner: &str) -> Result<Count, u32> {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = owners.entry(owner.to_owned()).or_insert_with(|| Owner {
-            calls: 0,
-            reading: Arc::new(Semaphore::new(self.share.0)),
-            writing: Arc::new(Semaphore::new(self.share.1)),
-        });
+        let entry = match owners.get_mut(owner) {
+            Some(entry) => entry,
+            None => {
+                let name: Arc<str> = owner.into();
+                owners.entry(Arc::clone(&name)).or_insert(Owner {
+                    name,
+                    calls: 0,
+                    reading: Arc::new(Semaphore::new(self.share.0)),
+                    writing: Arc::new(Semaphore::new(self.share.1)),
+                })
+            }
+        };
         if entry.calls >= self.most {
             return Err(entry.calls);
         }
         entry.calls += 1;
-        Ok(Count { turns: Arc::downgrade(self), owner: owner.to_owned() })
-    }
-
-    /// What a call of this owner takes: one of its own turns, and one of all.
-    fn needed(&self, owner: &str, writes: bool) -> (Arc<Semaphore>, Arc<Semaphore>) {
-        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = if writes { &self.writing } else { &self.reading };
-        let own = owners.get(owner).map(|owner| if writes { &owner.writing } else { &owner.reading });
-        // There is an entry for as long as there is a place; without one the call would wait with everybody.
-        (Arc::clone(own.unwrap_or(all)), Arc::clone(all))
+        Ok(Count {
+            turns: Arc::downgrade(self),
+            owner: Arc::clone(&entry.name),
+            reading: Arc::clone(&entry.reading),
+            writing: Arc::clone(&entry.writing),
+        })
     }
 }
 
@@ -170,14 +183,22 @@ impl Place {
     /// Waits for a turn, among the owner's own calls first. The error is for turns that nobody gives any more.
     pub(crate) async fn turn(&self, writes: bool) -> Result<Turn, AcquireError> {
         // The oldest first: whoever has one of those waits for nothing that needs it.
-        let turns = self.counts.iter().rev().filter_map(|Count { turns, owner }| Some((turns.upgrade()?, owner)));
-        let needed: Vec<_> = turns.map(|(turns, owner)| turns.needed(owner, writes)).collect();
-        let mut taken = Vec::with_capacity(needed.len() * 2);
-        for (own, all) in needed {
-            taken.push(own.acquire_owned().await?);
-            taken.push(all.acquire_owned().await?);
+        let mut before = Vec::new();
+        for count in self.before.iter().rev() {
+            before.extend(count.turn(writes).await?);
         }
-        Ok(Turn { _taken: taken })
+        Ok(Turn { _here: self.here.turn(writes).await?, _before: before })
+    }
+}
+
+impl Count {
+    /// Waits for a turn of its owner's own, and for one of all; `None` where there are none any more, and so no calls.
+    async fn turn(&self, writes: bool) -> Result<Option<Pair>, AcquireError> {
+        let Some(turns) = self.turns.upgrade() else { return Ok(None) };
+        let (own, all) = if writes { (&self.writing, &turns.writing) } else { (&self.reading, &turns.reading) };
+        let (own, all) = (Arc::clone(own), Arc::clone(all));
+        drop(turns);
+        Ok(Some((own.acquire_owned().await?, all.acquire_owned().await?)))
     }
 }
 
@@ -187,7 +208,7 @@ impl Drop for Count {
         let mut owners = turns.owners.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(owner) = owners.get_mut(&self.owner) {
             owner.calls = owner.calls.saturating_sub(1);
-            if owner.calls == 0 {
+            if owner.calls == 0 && owners.len() > IDLE {
                 owners.remove(&self.owner);
             }
         }
@@ -215,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_has_no_more_calls_than_it_may_and_nobody_is_remembered() {
+    fn an_owner_has_no_more_calls_than_it_may_and_few_are_remembered() {
         let turns = turns(8, 1, 2);
         let (first, second) = (turns.enter("a").unwrap(), turns.enter("a").unwrap());
         assert_eq!(turns.enter("a").err(), Some(2));
@@ -223,7 +244,11 @@ mod tests {
         drop(first);
         assert!(turns.enter("a").is_ok());
         drop(second);
-        assert!(turns.owners.lock().unwrap().is_empty());
+        let many: Vec<Place> = (0..3 * IDLE).map(|owner| turns.enter(&owner.to_string()).unwrap()).collect();
+        assert!(turns.owners.lock().unwrap().len() >= 3 * IDLE);
+        drop(many);
+        let owners = turns.owners.lock().unwrap();
+        assert!(owners.len() == IDLE && owners.values().all(|owner| owner.calls == 0));
     }
 
     #[test]

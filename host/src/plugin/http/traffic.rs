@@ -12,8 +12,8 @@ use http_body::Body as _;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::time::timeout;
 use wasmtime_wasi_http::io::TokioIo;
@@ -46,7 +46,6 @@ pub(crate) struct Traffic {
     left: Allowance,
     /// Requests that change something and were sent, or may have been.
     changing: Arc<AtomicU32>,
-    forbidden: ForbiddenHeaderFilter,
     /// What was not let through.
     pub(crate) denials: Denials,
 }
@@ -59,7 +58,6 @@ impl Traffic {
             requests: limits.http_requests,
             left: Allowance::new(limits.http_body),
             changing: Arc::default(),
-            forbidden: Arc::new(|name| DEFAULT_FORBIDDEN_HEADERS.contains(name) || OVERRIDES.contains(name)),
             denials: Denials::default(),
         }
     }
@@ -108,7 +106,9 @@ impl Traffic {
 
 impl WasiHttpHooks for Traffic {
     fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
-        Arc::clone(&self.forbidden)
+        static FORBIDDEN: LazyLock<ForbiddenHeaderFilter> =
+            LazyLock::new(|| Arc::new(|name| DEFAULT_FORBIDDEN_HEADERS.contains(name) || OVERRIDES.contains(name)));
+        Arc::clone(&FORBIDDEN)
     }
 
     // Every other scheme is denied like every other host.

@@ -4,14 +4,14 @@
 //! `CFB1`, or `CFB2` where the arguments are masked; then the fields in order: texts and lists by length (four bytes,
 //! big-endian), numbers as eight bytes, variants by one byte.
 
+mod reader;
+
 use crate::answer::Assurance;
-use crate::confirmation::{Approval, Confirmation, Index, Plan, Refusal, Run, Settlement, State, Status};
-use crate::digest::Sha;
-use crate::prose::say;
+use crate::confirmation::{Approval, Confirmation, Index, Plan, Run, Settlement, State, Status};
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
+use reader::Reader;
 
 const WHOLE: &[u8] = b"CFB1";
 /// A gate that does not know this mark would compare the masked arguments with a caller's.
@@ -140,7 +140,6 @@ pub fn decode_row(index: &Index, bytes: &[u8]) -> Result<Box<Confirmation>, &'st
     if same { Ok(c) } else { Err("the stored confirmation and its row disagree") }
 }
 
-const CUT: &str = "the stored confirmation is cut short";
 /// What is said of a confirmation that cannot be.
 pub(crate) const BAD: &str = "the stored confirmation is damaged";
 
@@ -185,127 +184,12 @@ fn put_run(out: &mut Vec<u8>, run: &Run) {
     put_number(out, run.deadline);
 }
 
-/// Takes fields off the front. The first fault stays and nothing is left to read behind it, so what is read then is empty
-/// or zero, and one look at the end is enough: a look at each field would be the larger part of this module's code.
-struct Reader<'a> {
-    rest: &'a [u8],
-    fault: Option<&'static str>,
-}
-
-impl<'a> Reader<'a> {
-    fn fail(&mut self, fault: &'static str) {
-        self.fault.get_or_insert(fault);
-        self.rest = &[];
-    }
-
-    #[inline(never)]
-    fn take(&mut self, length: usize) -> &'a [u8] {
-        if let Some((head, rest)) = self.rest.split_at_checked(length) {
-            self.rest = rest;
-            return head;
-        }
-        self.fail(CUT);
-        &[]
-    }
-
-    /// A number of so many bytes, eight at most.
-    #[inline(never)]
-    fn number(&mut self, bytes: usize) -> u64 {
-        self.take(bytes).iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
-    }
-
-    /// One of the first `cases` numbers, as a byte.
-    fn case(&mut self, cases: u64) -> u64 {
-        let case = self.number(1);
-        if case >= cases {
-            self.fail(BAD);
-        }
-        case
-    }
-
-    fn flag(&mut self) -> bool {
-        self.case(2) == 1
-    }
-
-    fn sha(&mut self) -> Sha {
-        self.take(32).try_into().unwrap_or_default()
-    }
-
-    #[inline(never)]
-    fn text(&mut self) -> String {
-        let length = self.number(4) as usize;
-        match core::str::from_utf8(self.take(length)) {
-            Ok(text) => say(text),
-            Err(_) => {
-                self.fail(BAD);
-                String::new()
-            }
-        }
-    }
-
-    fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        self.flag().then(|| read(self))
-    }
-
-    fn list<T>(&mut self, most: u64, read: impl Fn(&mut Self) -> T) -> Vec<T> {
-        let length = self.number(4);
-        if length > most {
-            self.fail(BAD);
-        }
-        let mut out = Vec::new();
-        for _ in 0..length {
-            if self.fault.is_some() {
-                break;
-            }
-            out.push(read(self));
-        }
-        out
-    }
-
-    #[inline(never)]
-    fn assurance(&mut self) -> Assurance {
-        match self.case(3) {
-            0 => Assurance::TokenOnly,
-            1 => Assurance::ClientPrompt,
-            _ => Assurance::OutOfBand,
-        }
-    }
-
-    fn state(&mut self) -> State {
-        match self.case(6) {
-            0 => State::Pending,
-            1 => State::Expired,
-            2 => State::InFlight(self.run()),
-            3 => State::Completed {
-                run: self.run(),
-                at: self.number(8),
-                replay_until: self.number(8),
-                status: if self.flag() { Status::Failed } else { Status::Ok },
-                payload: self.option(Self::text),
-                settled_before: self.option(Self::settlement),
-            },
-            4 => State::Declined(Refusal { by: self.text(), at: self.number(8), why: self.text() }),
-            _ => State::Settled { run: self.run(), settlement: self.settlement() },
-        }
-    }
-
-    #[inline(never)]
-    fn settlement(&mut self) -> Settlement {
-        Settlement { happened: self.flag(), by: self.text(), at: self.number(8) }
-    }
-
-    #[inline(never)]
-    fn run(&mut self) -> Run {
-        Run { operation_id: self.text(), started: self.number(8), deadline: self.number(8) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
-    use crate::confirmation::Phase;
-    use alloc::string::ToString;
+    use crate::confirmation::{Phase, Refusal};
+    use alloc::string::{String, ToString};
     use alloc::vec;
 
     fn samples() -> Vec<Confirmation> {

@@ -73,5 +73,13 @@ pub const CASES: &[Case] = &[
         "**It runs.** Nothing can tell from outside that a change is hard to undo: see below.",
     )
     .changes("-old"),
-    Case::answers("write_start", &[call_it(ConfirmationRequired, &[("/summary", "bad would run")])], "Its write fails when it is loaded and in the preview: start code may what its call may."),
+    Case::answers(
+        "write_start",
+        &[
+            call_it(ConfirmationRequired, &[("/summary", "bad would run")]),
+            confirm_it(Ok, &[("/message", "bad ran")]),
+        ],
+        "Its write fails when it is loaded and in the preview. Written in its language, it runs inside the call and is a part of it: in the confirmed run it may what the run may, and writes. What runs as a component is instantiated changes nothing in any call.",
+    )
+    .changes("+new"),
 ];

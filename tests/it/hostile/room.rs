@@ -141,3 +141,24 @@ fn what_a_plug_in_prints_in_a_minute_is_bounded_and_its_calls_go_on() {
     assert_eq!(logged("5 KiB"), (2, 1));
     assert_eq!(logged("1 MiB"), (5, 0));
 }
+
+#[test]
+fn the_log_has_the_first_16_kib_of_what_is_printed_for_ever() {
+    let folder = Folder::new();
+    std::fs::copy(counterfoil_tests::hostile("print_endlessly"), folder.path("work/hostile.wasm")).unwrap();
+    // Every limit but that of time is the default.
+    let plugin = "[plugins.hostile]\nsource = \"hostile.wasm\"\nlimits = { execute = \"2s\" }\n";
+    folder.write("work/counterfoil.toml", plugin);
+    folder.lock();
+    let mut command = folder.command(&["call", "bad", "{}", "--json"]);
+    let output = command.env("COUNTERFOIL_LOG", "counterfoil::plugin=info").output().unwrap();
+    let log = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("xxxx")).collect();
+    let [line] = lines[..] else { panic!("{} lines of what it prints", lines.len()) };
+    let (kept, rest) = line.split_once(" … and ").expect("a word about the rest");
+    assert!(rest.contains(" bytes more"), "{rest}");
+    // Lines of 4096 letters and an end, which is escaped.
+    let letters = kept[kept.find("xxxx").unwrap()..].replace("\\n", "\n");
+    assert_eq!(letters.len(), 16 << 10);
+    assert!(letters.split('\n').take(3).all(|line| line == "x".repeat(4096)), "{letters:.100}");
+}

@@ -1,4 +1,4 @@
-//! Mutations of a text. Those of names are slips that an operator makes; the others are anything at all.
+//! Mutations of a text. Some are slips that an operator makes, which state nothing else; the others are anything at all.
 
 use super::dice::Dice;
 use std::ops::Range;
@@ -6,8 +6,9 @@ use std::ops::Range;
 /// What a mutation may have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A name of a key or a table was misspelt, or stands twice: no value was touched, no whole entry taken away.
-    Name,
+    /// A name of a key or a table was misspelt, or stands twice; the header of a table is gone, so that its entries are
+    /// another's; lines ran together. No value was touched, no whole entry taken away.
+    Slip,
     /// Anything.
     Anything,
 }
@@ -18,7 +19,12 @@ const ALIKE: [(char, char); 6] = [('a', 'а'), ('e', 'е'), ('l', 'I'), ('o', '0
 /// One mutation of a text.
 pub fn mutated(text: &str, dice: &mut Dice) -> (Kind, Vec<u8>) {
     if dice.below(2) == 0 {
-        (Kind::Name, name(text, dice).into_bytes())
+        let slip = match dice.below(10) {
+            0 => header(text, dice),
+            1 => joined(text, dice),
+            _ => name(text, dice),
+        };
+        (Kind::Slip, slip.into_bytes())
     } else {
         let mut bytes = text.as_bytes().to_vec();
         for _ in 0..=dice.below(3) {
@@ -90,6 +96,21 @@ fn name(text: &str, dice: &mut Dice) -> String {
         }
     };
     format!("{}{slip}{}", &text[..range.start], &text[range.end..])
+}
+
+/// A header of a table is gone, and its entries are the table's before it.
+fn header(text: &str, dice: &mut Dice) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let headers: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].starts_with('[')).collect();
+    lines.remove(*dice.one(&headers));
+    lines.concat()
+}
+
+/// The end of a line is gone.
+fn joined(text: &str, dice: &mut Dice) -> String {
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let at = *dice.one(&ends);
+    format!("{}{}", &text[..at], &text[at + 1..])
 }
 
 /// Anything at all.

@@ -101,6 +101,8 @@ async fn what_is_over_soon_after_the_deadline_holds_up_nobody() {
     let ends = tokio::task::spawn_blocking(move || {
         let mut lease = lease;
         lease.says("wanted");
+        // After the deadline, and before it is given up as late. Both are times of the host's own, and what waits is a
+        // thread inside the system: no clock that a test could move has a part in it.
         std::thread::sleep(DEADLINE * 2);
         lease.given_up();
     });

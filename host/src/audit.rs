@@ -84,7 +84,7 @@ struct Inner {
     options: AuditOptions,
     state: Mutex<State>,
     /// Whose turn it is to wait for the disk: those who wait behind find their rows there already.
-    turn: tokio::sync::Mutex<()>,
+    turn: Arc<tokio::sync::Mutex<()>>,
     /// Whose turn it is to give a head to the command.
     giving: tokio::sync::Mutex<()>,
     /// Whether somebody is going to bring what is written to the disk.
@@ -131,7 +131,7 @@ impl Audit {
         let inner = Inner {
             options,
             state: Mutex::default(),
-            turn: tokio::sync::Mutex::default(),
+            turn: Arc::default(),
             giving: tokio::sync::Mutex::default(),
             soon: AtomicBool::new(false),
         };

@@ -4,6 +4,8 @@
 //! group can write it; a group that has nobody but this user in it is nobody else. Folders further up, and links, belong to this
 //! user or to the system as well, and those that everybody can write have the sticky bit. There a group may write: its members
 //! could only put in place what is this user's already, since what is theirs is refused.
+//!
+//! Whoever looks at what another user keeps (an auditor, root) asks as that user would.
 
 use crate::text;
 use std::fs::Metadata;
@@ -26,8 +28,8 @@ enum Other {
 /// Who asks, as far as it matters who others are.
 struct Us {
     user: u32,
-    /// The group that has nobody else in it, looked up where one can write.
-    group: fn() -> Option<u32>,
+    /// The group that has nobody but a user in it, looked up where one can write.
+    group: fn(u32) -> Option<u32>,
 }
 
 fn us() -> Us {
@@ -36,11 +38,12 @@ fn us() -> Us {
 
 /// Says who else may write a file or folder, where somebody may.
 pub(crate) fn can_write(path: &Path, found: &Metadata) -> Option<&'static str> {
-    Some(match us().other(path, found)? {
-        Other::Owner => "belongs to another user",
-        Other::Group => "can be written by its group",
-        Other::Everybody => "can be written by everybody",
-    })
+    us().writing(path, found)
+}
+
+/// The same of what a user keeps, whoever asks.
+pub(crate) fn can_write_besides(user: u32, path: &Path, found: &Metadata) -> Option<&'static str> {
+    Us { user, group: own_group }.writing(path, found)
 }
 
 /// The command that takes the others' right away.
@@ -64,11 +67,19 @@ impl Us {
         found.uid() == self.user || is_system(found.uid())
     }
 
+    fn writing(&self, path: &Path, found: &Metadata) -> Option<&'static str> {
+        Some(match self.other(path, found)? {
+            Other::Owner => "belongs to another user",
+            Other::Group => "can be written by its group",
+            Other::Everybody => "can be written by everybody",
+        })
+    }
+
     fn other(&self, path: &Path, found: &Metadata) -> Option<Other> {
         match found.mode() & 0o022 {
             _ if !self.is_ours(found) => Some(Other::Owner),
             0 => None,
-            0o020 if (self.group)() == Some(found.gid()) && !has_list(path) => None,
+            0o020 if (self.group)(self.user) == Some(found.gid()) && !has_list(path) => None,
             0o020 => Some(Other::Group),
             _ => Some(Other::Everybody),
         }
@@ -134,16 +145,19 @@ fn knows_the_system(map: &str) -> bool {
     map.lines().any(|line| line.split_whitespace().nth(1) == Some("0"))
 }
 
-/// This user's own group, where nobody else is in it.
-fn own_group() -> Option<u32> {
+/// A user's own group, where nobody else is in it.
+fn own_group(user: u32) -> Option<u32> {
     use uzers::os::unix::GroupExt as _;
-    static OWN: OnceLock<Option<u32>> = OnceLock::new();
-    *OWN.get_or_init(|| {
-        let user = uzers::get_user_by_uid(rustix::process::geteuid().as_raw())?;
-        let group = uzers::get_group_by_gid(user.primary_group_id())?;
+    /// The answer about the user who was asked about first: nearly always this one, for as long as the program runs.
+    static FIRST: OnceLock<(u32, Option<u32>)> = OnceLock::new();
+    let look_up = || {
+        let found = uzers::get_user_by_uid(user)?;
+        let group = uzers::get_group_by_gid(found.primary_group_id())?;
         let members: Vec<&str> = group.members().iter().map(|name| name.to_str().unwrap_or_default()).collect();
-        is_private(user.uid(), user.name().to_str()?, group.name().to_str()?, &members).then_some(group.gid())
-    })
+        is_private(user, found.name().to_str()?, group.name().to_str()?, &members).then_some(group.gid())
+    };
+    let (about, group) = *FIRST.get_or_init(|| (user, look_up()));
+    if about == user { group } else { look_up() }
 }
 
 /// Whether a user's group is theirs alone, by the rule by which logging in gives such users files that their group can write:
@@ -240,12 +254,12 @@ mod tests {
 
     /// Whose group has others in it.
     fn among_others() -> Us {
-        Us { user: user(), group: || None }
+        Us { user: user(), group: |_| None }
     }
 
     /// Whose group, which new files get, has nobody else in it.
     fn alone() -> Us {
-        Us { user: user(), group: || Some(rustix::process::getegid().as_raw()) }
+        Us { user: user(), group: |_| Some(rustix::process::getegid().as_raw()) }
     }
 
     #[track_caller]
@@ -298,7 +312,7 @@ mod tests {
     fn what_belongs_to_somebody_else_is_theirs_to_change() {
         let place = Place::new();
         let path = place.at("up/in/file");
-        let stranger = Us { user: user() + 1, group: || None };
+        let stranger = Us { user: user() + 1, group: |_| None };
         // Everything on the way is the system's where the tests are run by it.
         let expected = (user() != 0).then_some(Other::Owner);
         assert_eq!(stranger.other(&path, &path.metadata().unwrap()), expected);

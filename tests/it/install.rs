@@ -219,12 +219,17 @@ fn what_is_written_and_perhaps_not_on_disk_is_not_called_unchanged() {
 
 /// Runs the program on a terminal, where somebody types an answer.
 fn on_a_terminal(folder: &Folder, answer: &str, arguments: &[&str]) -> (i32, String) {
+    on_a_terminal_while("true", folder, answer, arguments)
+}
+
+/// The same; what the shell does `meanwhile` has happened before the answer.
+pub(crate) fn on_a_terminal_while(meanwhile: &str, folder: &Folder, answer: &str, arguments: &[&str]) -> (i32, String) {
     let built = std::env::current_exe().unwrap();
     let python = built.ancestors().nth(3).unwrap().join("venv/bin/python");
     assert!(python.exists(), "{} is missing: run `just python`", python.display());
     let command = folder.command(arguments);
     let mut terminal = Command::new(python);
-    terminal.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("python/terminal.py")).arg(answer);
+    terminal.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("python/terminal.py")).arg(answer).arg(meanwhile);
     terminal.arg(command.get_program()).args(arguments).current_dir(folder.path("work")).env_clear();
     terminal.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = terminal.output().unwrap();

@@ -379,3 +379,19 @@ fn a_first_configuration_comes_with_its_lock() {
     folder.run(&["config", "init"]).gave(2, &["counterfoil.lock exists already"]);
     assert!(!folder.path("work/counterfoil.toml").exists());
 }
+
+#[test]
+fn a_lock_that_changes_while_the_question_is_asked_stays_as_it_is() {
+    use crate::install::on_a_terminal_while;
+    let folder = locked();
+    let before = lock(&folder);
+    swap(&folder, "stamp_next");
+    let ask = |meanwhile: &str| on_a_terminal_while(meanwhile, &folder, "y", &["plugin", "lock"]);
+    let (code, shown) = ask("rm counterfoil.lock");
+    assert!(code == 2 && shown.contains("was changed meanwhile"), "{code} {shown}");
+    assert!(!folder.path("work/counterfoil.lock").exists());
+    folder.write("work/counterfoil.lock", &before);
+    let (code, shown) = ask("true");
+    assert!(code == 0 && shown.contains("wrote"), "{code} {shown}");
+    assert_ne!(lock(&folder), before);
+}

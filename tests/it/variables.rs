@@ -126,6 +126,12 @@ fn a_value_in_the_place_of_where_it_comes_from_is_not_shown() {
         format!("KEY = \"{VALUE}"),
         format!("KEY = \"{VALUE}\"\nKEY = \"{VALUE}\""),
         format!("KEY = {VALUE}"),
+        format!("KEY = {{ env = \"{VALUE}\" }}"),
+        format!("KEY = {{ env = \"A\", file = \"{VALUE}\" }}"),
+        format!("KEY = {{ env = \"{VALUE}\", file = \"b\" }}"),
+        format!("KEY = {{ file = \"{VALUE}\" }}"),
+        format!("KEY = {{ env = \"NOT_SET\" }} # {VALUE}"),
+        format!("\"{VALUE}\" = {{ env = \"A\" }}"),
     ];
     for env in tables {
         let folder = folder("reaches", &env);

@@ -4,7 +4,7 @@
 use super::checkpoint::{self, AUDIT, Checkpoint, Head};
 use super::event::{Previous, Row};
 use super::line::{self, MAX_LINE};
-use crate::private;
+use crate::{others, private};
 use rustix::fs::OFlags;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -161,8 +161,8 @@ impl Current {
         if found.len() != self.length {
             return Err(gone("was changed by somebody else"));
         }
-        if found.mode() & 0o022 != 0 {
-            return Err(gone("can be written by others now"));
+        if let Some(what) = others::can_write(&self.path, &found) {
+            return Err(gone(&format!("{what} now")));
         }
         Ok(())
     }

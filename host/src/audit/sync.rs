@@ -17,7 +17,7 @@ impl Audit {
     /// Waits until the row `seq` is on the disk and its head written down.
     pub(super) async fn sync_to(&self, seq: u64) -> Result<(), Unwritten> {
         {
-            let _turn = self.inner.turn.lock().await;
+            let turn = Arc::clone(&self.inner.turn).lock_owned().await;
             {
                 let state = self.inner.state();
                 if state.synced >= seq {
@@ -28,7 +28,14 @@ impl Audit {
                 }
             }
             let inner = Arc::clone(&self.inner);
-            spawn_blocking(move || inner.sync()).await.map_err(|e| Unwritten(e.to_string()))??;
+            // The turn is the work's, which goes on where nobody waits for it any more.
+            let work = move || {
+                let done = inner.sync();
+                drop(inner);
+                drop(turn);
+                done
+            };
+            spawn_blocking(work).await.map_err(|e| Unwritten(e.to_string()))??;
         }
         self.announce();
         Ok(())
@@ -118,7 +125,9 @@ impl Inner {
                 Ok(()) => {
                     state.synced = state.synced.max(written.seq);
                     state.uncovered = None;
-                    state.head = Some(Head::new(&written.name, written.seq, &written.head, self.time()));
+                    if state.head.as_ref().is_none_or(|head| head.seq < written.seq) {
+                        state.head = Some(Head::new(&written.name, written.seq, &written.head, self.time()));
+                    }
                     state.closing.retain(|closing| closing.name != written.name);
                     if let Some(current) = state.current.as_mut().filter(|current| current.name == written.name) {
                         current.settled = true;

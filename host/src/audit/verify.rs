@@ -6,7 +6,7 @@ use super::file::{self, CLOSED, FORMAT};
 use super::findings::{Checked, Fault, Findings, Remark};
 use super::line::{self, Row, no_hash};
 use super::lines::{self, Content, Lines};
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, others};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -32,8 +32,9 @@ pub fn verify(dir: &Path, places: &[PathBuf]) -> Result<Findings, Error> {
     }
     let (names, others) = lines::names(&whole).map_err(|e| failed(dir, e))?;
     let mut findings = Findings::default();
+    let keeper = keeper(&whole);
     for folder in std::iter::once(&whole).chain(places).chain(&folders) {
-        if fs::metadata(folder).is_ok_and(|found| found.mode() & 0o022 != 0) {
+        if fs::metadata(folder).is_ok_and(|found| others::can_write_besides(keeper, folder, &found).is_some()) {
             findings.fault(&folder.display().to_string(), None, Fault::OpenToOthers);
         }
     }
@@ -252,9 +253,15 @@ fn check(
     end
 }
 
+/// Whose audit it is: who has its folder.
+fn keeper(folder: &Path) -> u32 {
+    fs::metadata(folder).map_or_else(|_| rustix::process::geteuid().as_raw(), |found| found.uid())
+}
+
 fn open(findings: &mut Findings, name: &str, path: &Path) -> io::Result<Lines> {
     let found = fs::symlink_metadata(path)?;
-    if found.is_file() && found.mode() & 0o022 != 0 {
+    let keeper = path.parent().map_or(found.uid(), keeper);
+    if found.is_file() && others::can_write_besides(keeper, path, &found).is_some() {
         findings.fault(name, None, Fault::OpenToOthers);
     } else if found.is_file() && found.mode() & 0o044 != 0 {
         findings.remark(name, None, Remark::Readable);

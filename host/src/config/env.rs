@@ -1,5 +1,6 @@
 //! The variables that a plug-in may see: where each value comes from, and getting it there. A value is taken from where
-//! nobody else could have put it or can read it, or the start ends; it is in no error.
+//! nobody else could have put it or can read it, or the start ends; it is in no error, and neither is what somebody wrote in a
+//! place where only the name of one belongs.
 
 use super::file::{At, Named};
 use super::{Config, Places, PluginConfig, under};
@@ -66,9 +67,14 @@ pub(super) fn variables(
         let (key, name) = (name.span(), name.get_ref());
         if !is_variable(name) {
             let message = format!("this cannot be the name of a variable: {VARIABLE_RULE}");
-            return Err(places.error_at(key, &message));
+            return Err(places.error_unshown(key, &message));
         }
         let (source, span) = match (&at.value().env, &at.value().file) {
+            (Some(from), None) if !is_variable(from.value()) => {
+                let message =
+                    format!("this is not the name of a variable, which is where the value is: {VARIABLE_RULE}");
+                return Err(places.error_unshown(from.span(), &message));
+            }
             (Some(from), None) => (VariableSource::Environment(from.value().clone()), from.span()),
             (None, Some(file)) => (VariableSource::File(under(folder, file.value())), file.span()),
             _ => {
@@ -76,7 +82,7 @@ pub(super) fn variables(
                     "say where the value comes from: {name} = {{ env = \"{name}\" }} or {name} = {{ file = \"{}\" }}",
                     name.to_ascii_lowercase()
                 );
-                return Err(places.error_at(at.span(), &message));
+                return Err(places.error_unshown(at.span(), &message));
             }
         };
         places.note(format!("{path}.env.{name}"), span);
@@ -100,7 +106,7 @@ impl Config {
             };
             let value = value.and_then(checked).map_err(|what| {
                 let what = format!("the variable {} of plug-in {}: {what}", variable.name, plugin.name);
-                self.places.error(&format!("plugins.{}.env.{}", plugin.name, variable.name), &what)
+                self.places.error_of_variable(&format!("plugins.{}.env.{}", plugin.name, variable.name), &what)
             })?;
             values.insert(variable.name.clone(), Secret::new(value));
         }
@@ -136,7 +142,15 @@ fn from_file(file: &Path) -> Result<String, String> {
         |e: std::io::Error| format!("{name} cannot be read ({}): check the path and its permissions", e.kind());
     // Without waiting for a writer, should it be a pipe; what was opened is what is checked and read.
     let not_blocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
-    let opened = File::options().read(true).custom_flags(not_blocking).open(file).map_err(unreadable)?;
+    let opened = File::options().read(true).custom_flags(not_blocking).open(file).map_err(|e| match e.kind() {
+        // Not even the name: it may be the value itself.
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::InvalidFilename => {
+            "the file that this line names cannot be read (it is not there): write the path of the file that has the value, from \
+             the folder of the configuration"
+                .to_owned()
+        }
+        _ => unreadable(e),
+    })?;
     let found = opened.metadata().map_err(unreadable)?;
     if !found.is_file() {
         return Err(format!("{name} is not a file: name the file that has the value"));

@@ -80,12 +80,25 @@ impl Places {
         }
         let quotes = message.starts_with("invalid type") || message.starts_with("invalid value");
         let message = if quotes { "this is not what belongs here" } else { message };
+        self.error_unshown(span, message)
+    }
+
+    /// An error about a stretch of a line that may hold the value of a variable: with the place, without the line.
+    pub(super) fn error_unshown(&self, span: Range<usize>, message: &str) -> Error {
         let shown = self.excerpt(span, message);
         let first = shown.lines().next().unwrap_or_default();
         Error::new(
             ErrorKind::Config,
             format!("{first} (the line is not shown: it is about variables, and may hold a value)"),
         )
+    }
+
+    /// The same, about the value at `path`.
+    pub(super) fn error_of_variable(&self, path: &str, message: &str) -> Error {
+        match self.spans.get(path) {
+            Some(span) => self.error_unshown(span.clone(), message),
+            None => self.error_in_file(message),
+        }
     }
 
     /// Whether the table around a place, or what of it stands before that, speaks of variables.

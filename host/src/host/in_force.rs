@@ -60,7 +60,8 @@ impl Policy {
                 Then::Raise(level) => level.name(),
                 Then::Deny => "deny",
             };
-            format!("{then}: {} when {}", rule.tools, rule.condition.text())
+            let why = if rule.why().is_empty() { String::new() } else { format!(" because {}", rule.why()) };
+            format!("{then}: {} when {}{why}", rule.tools, rule.when())
         });
         #[cfg(not(feature = "rules"))]
         let rules = std::iter::empty();

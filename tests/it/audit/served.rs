@@ -226,6 +226,8 @@ fn what_a_reload_puts_in_force_is_told_and_what_it_refuses_is_not_and_a_moved_au
     reload(&served, rule, "is in force");
     assert_eq!(causes(DIR), ["start", "reload"], "before any call");
     folder.run(&["audit", "show"]).gave(0, &["in_force", "cause=reload", "write_file"]);
+    let last = rows(&folder, DIR).into_iter().rfind(|row| row["event"] == "in_force").unwrap();
+    assert_eq!(last["rules"], serde_json::json!(["approval_required: write_file when true because slowly"]));
     served.is("write_file", write("b.txt"), "confirmation_required");
     folder.run(&["audit", "show", "--event", "challenge_issued"]).gave(0, &["policy=", "rule 1", "slowly"]);
 

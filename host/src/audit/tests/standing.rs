@@ -189,3 +189,59 @@ fn a_command_that_does_not_end_is_stopped() {
     assert!(told.unwrap_err().contains("was stopped"));
     assert!(CheckpointCommand { program: "/nowhere".into(), arguments: vec![] }.tell(&head, Duration::ZERO).is_err());
 }
+
+/// What belongs to somebody else is theirs to write, whatever its mode.
+#[tokio::test]
+async fn a_file_that_is_given_to_another_user_gets_no_more_rows_and_is_a_fault() {
+    let desk = Desk::new();
+    let audit = desk.open();
+    audit.durable(Some(&subject()), START).await.unwrap();
+    let file = desk.files().remove(0);
+    let given = |path: &Path| rustix::fs::chown(path, Some(rustix::fs::Uid::from_raw(4242)), None);
+    if let Err(refused) = given(&file) {
+        // Only the system's own user can give a file away, so nobody else has such a one.
+        assert_eq!(refused, rustix::io::Errno::PERM);
+        return;
+    }
+    let give = |path: &Path| given(path).unwrap();
+    let refused = audit.durable(Some(&subject()), START).await.unwrap_err().0.to_string();
+    assert!(refused.contains("belongs to another user now"), "{refused}");
+    drop(audit);
+    let open = |findings: &Findings| findings.faults.iter().any(|fault| fault.what == Fault::OpenToOthers);
+    assert!(open(&desk.verify()));
+    // Where all of it is that user's, whoever looks at it finds nothing open.
+    for path in [desk.audit_dir(), desk.places().remove(0), desk.checkpoint(&file)] {
+        give(&path);
+        path.parent().map(give);
+    }
+    assert!(!open(&desk.verify()), "{:?}", desk.verify());
+}
+
+/// The one who waited went away: what it had begun is at work all the same, and nobody else begins before it has ended.
+#[test]
+fn one_brings_rows_to_the_disk_at_a_time_also_where_nobody_waits_for_it_any_more() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let desk = Desk::new();
+        let audit = desk.open();
+        audit.note(Some(&subject()), START).unwrap();
+        let last = audit.inner.state().last();
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        // Nothing else is done on the one thread that may block until this ends.
+        let busy = tokio::task::spawn_blocking(move || wait.recv());
+        {
+            let mut sync = std::pin::pin!(audit.sync_to(last));
+            assert!(is_pending(sync.as_mut()).await);
+        }
+        assert!(audit.inner.turn.try_lock().is_err(), "its turn is over before its work");
+        go.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        let _turn = audit.inner.turn.lock().await;
+        assert_eq!(audit.inner.state().synced, last);
+    });
+}
+
+/// Polls once. Returns whether there is something to wait for.
+async fn is_pending<T>(mut future: std::pin::Pin<&mut impl Future<Output = T>>) -> bool {
+    std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context).is_pending())).await
+}

@@ -88,7 +88,8 @@ pub(super) async fn run(args: Args, given: Option<&Path>) -> anyhow::Result<u8> 
         note("nothing was written");
         return Ok(exit::OTHER);
     }
-    write(&config, &lock)?;
+    unchanged(&config)?;
+    put(config.lock.file(), &lock.text())?;
     line(&format!("\nwrote {}", bold(&shown)))?;
     line("a server that runs takes it up on SIGHUP, or when it is started again")?;
     Ok(exit::OK)
@@ -104,12 +105,16 @@ async fn load(sandbox: &Arc<Sandbox>, part: &PluginConfig) -> anyhow::Result<Res
     wait(format!("compiling plug-in {}{KEPT}", part.name), load).await
 }
 
-/// Puts the lock in its place, whole, with the mode of the one that it follows.
-pub(in crate::cli) fn write(config: &Config, lock: &Lock) -> anyhow::Result<()> {
-    put(config.lock.file(), &lock.text())
+/// Refuses where the lock is another by now than the one that everything was held to and that is about to be replaced.
+fn unchanged(config: &Config) -> anyhow::Result<()> {
+    if Lock::read(config.places.file())? == config.lock {
+        return Ok(());
+    }
+    let shown = text::escape(&config.lock.file().display().to_string()).into_owned();
+    Err(Usage(format!("{shown} was changed meanwhile, and stays as it is: look at the plug-ins again")).into())
 }
 
-/// The same, for a text.
+/// Puts the text of a lock in its place, whole, with the mode of the one that it follows.
 pub(in crate::cli) fn put(file: &Path, text: &str) -> anyhow::Result<()> {
     let shown = || text::escape(&file.display().to_string()).into_owned();
     if let Some(what) = others::can_replace(file) {

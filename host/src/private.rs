@@ -121,6 +121,16 @@ pub(crate) fn companion(path: &Path) -> io::Result<()> {
     }
 }
 
+/// The same, and others cannot read it either from here on.
+#[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "for the store in a file"))]
+pub(crate) fn closed(path: &Path) -> io::Result<()> {
+    companion(path)?;
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.mode() & OTHERS != 0 => fs::set_permissions(path, Permissions::from_mode(0o600)),
+        _ => Ok(()),
+    }
+}
+
 fn no_follow() -> i32 {
     rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()
 }

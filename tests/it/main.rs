@@ -12,6 +12,7 @@ mod doctor;
 mod examples;
 mod files_plugin;
 mod gate_component;
+mod gone;
 mod hostile;
 mod init;
 mod install;

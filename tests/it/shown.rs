@@ -7,6 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 const PASSWORD: &str = "correct-horse-7";
+/// A name in what is secret as a whole.
+const NAME: &str = "battery-staple-9";
 /// As hostile as the plug-in, from whoever calls.
 const CALLER: &str = "x\u{1b}[2J\u{202e}\u{200b}\u{e0041}\u{2028}\u{9b}\u{f8ff}\u{34f}\u{2800}y";
 
@@ -45,7 +47,10 @@ impl Stage {
         if let Some(c) = shown.chars().find(|c| is_hidden(*c)) {
             panic!("{arguments:?} lets {c:?} out:\n{}", shown.escape_debug());
         }
-        assert!(!shown.contains(PASSWORD), "{arguments:?} tells the password:\n{shown}");
+        assert!(
+            ![PASSWORD, NAME].iter().any(|secret| shown.contains(secret)),
+            "{arguments:?} tells a secret:\n{shown}"
+        );
         (shown, output.status.code().unwrap())
     }
 
@@ -59,7 +64,7 @@ impl Stage {
 }
 
 fn arguments(how: &str) -> String {
-    json!({"how": how, "password": PASSWORD, "note": CALLER}).to_string()
+    json!({"how": how, "password": PASSWORD, "vault": {NAME: [{NAME: 1}]}, "note": CALLER}).to_string()
 }
 
 #[test]
@@ -131,11 +136,11 @@ fn a_server_logs_no_argument_and_its_prose_has_nothing_hidden() {
     };
     let hello =
         json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": CALLER, "version": "1"}});
-    let call = json!({"name": "paint", "arguments": {"password": PASSWORD, "note": "between-us"}});
+    let call = json!({"name": "paint", "arguments": {"password": PASSWORD, "vault": {NAME: 1}, "note": "between-us"}});
     let input = ask(1, "initialize", hello) + &ask(2, "tools/list", json!({})) + &ask(3, "tools/call", call);
     let ran = stage.0.run_with_input_and_log(&["serve"], &input, "trace");
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(!ran.err.contains(PASSWORD) && !ran.out.contains(PASSWORD), "{ran:?}");
+    assert!(![PASSWORD, NAME].iter().any(|secret| ran.err.contains(secret) || ran.out.contains(secret)), "{ran:?}");
     assert!(!ran.err.chars().any(is_hidden), "{}", ran.err.escape_debug());
     let own: Vec<&str> = ran.err.lines().filter(|line| !line.contains("counterfoil::plugin")).collect();
     assert!(!own.iter().any(|line| line.contains("between-us")), "an argument is logged: {own:?}");
@@ -159,8 +164,10 @@ fn keeps_no_password(folder: &Path) {
             keeps_no_password(&path);
         } else {
             let bytes = std::fs::read(&path).unwrap();
-            let found = bytes.windows(PASSWORD.len()).any(|part| part == PASSWORD.as_bytes());
-            assert!(!found, "the password is in {}", path.display());
+            for secret in [PASSWORD, NAME] {
+                let found = bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
+                assert!(!found, "{secret} is in {}", path.display());
+            }
         }
     }
 }

@@ -107,7 +107,7 @@ pub(crate) fn echo(id: u32) -> String {
 pub(crate) struct Session {
     pub(crate) child: Child,
     pub(crate) input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    pub(crate) output: BufReader<ChildStdout>,
 }
 
 impl Session {

@@ -58,6 +58,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     tokio::select! {
         served = mcp::serve_replaceable(&replaceable, loading, owner, input, output) => served?,
         () = stopped() => {}
+        () = mcp::hung_up() => tracing::info!("the client is gone: what was not confirmed is stopped"),
         () = reloading => {}
     }
     // What has started is not stopped: it comes to its end or its deadline, and its outcome is recorded.

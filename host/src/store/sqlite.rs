@@ -5,6 +5,7 @@ mod accounts;
 mod columns;
 #[cfg(feature = "program")]
 mod look;
+mod place;
 mod schema;
 
 #[cfg(feature = "program")]
@@ -14,11 +15,11 @@ use super::{
     Account, Binding, Charge, Charging, Cursor, Entry, Found, Index, Insertion, Key, Replacement, Room, Spent, State,
     Store, Stored, Unavailable,
 };
-use crate::{Error, private};
+use crate::Error;
 use async_trait::async_trait;
 use columns::Time;
+use place::{identity, place, there};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, ffi, params};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,6 +53,8 @@ impl SqliteStore {
     /// [`ErrorKind::Store`](crate::ErrorKind::Store): the file or its folder belongs to another user or can be written by
     /// others; it is no store, or a newer version's; it cannot be read or written.
     pub fn open(path: &Path) -> Result<Self, Error> {
+        // SQLite makes its own files beside it with the file's mode, even to read it.
+        there(path).map_err(|e| schema::failed(path, &e))?;
         schema::is_ours(path)?;
         let path = place(path).map_err(|e| schema::failed(path, &e))?;
         let writer = schema::open(&path)?;
@@ -137,26 +140,6 @@ impl File {
             Err(error) => tracing::warn!(%error, "the store's log could not be emptied and will be tried again"),
         }
     }
-}
-
-fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
-    let metadata = std::fs::symlink_metadata(path)?;
-    Ok((metadata.dev(), metadata.ino()))
-}
-
-/// The file's path without symbolic links in its folders; folder and file are there and private afterwards.
-fn place(path: &Path) -> std::io::Result<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().ok_or(std::io::ErrorKind::InvalidFilename)?;
-    private::folder(folder)?;
-    let path = folder.canonicalize()?.join(name);
-    private::state_file(&path)?;
-    for suffix in ["-wal", "-shm", "-journal"] {
-        let mut name = path.clone().into_os_string();
-        name.push(suffix);
-        private::companion(Path::new(&name))?;
-    }
-    Ok(path)
 }
 
 #[async_trait]

@@ -5,6 +5,7 @@
 //! arguments, round their numbers, and leave some broken lines unanswered.
 
 pub(crate) mod envelope;
+mod gone;
 pub(crate) mod lines;
 mod output;
 mod progress;
@@ -16,6 +17,7 @@ mod tests;
 mod unanswered;
 
 use crate::{Error, ErrorKind, Host, Owner};
+pub use gone::hung_up;
 pub use replace::Replaceable;
 
 use server::{Hosted, Server};
@@ -55,7 +57,9 @@ impl Announced {
 /// Serves `host` to one client, in the name of `owner`, until the client closes `input`.
 ///
 /// What has been read is answered first, and what runs for the client comes to its end or its deadline, also when the
-/// client no longer listens. Nothing but messages of the protocol is written to `output`.
+/// client no longer listens: that is noticed when an answer is written to it. Where this future is dropped, as when [`hung_up`]
+/// returns, what was not confirmed is stopped, and what waits does not begin. Nothing but messages of the protocol is written to
+/// `output`.
 ///
 /// # Errors
 /// [`ErrorKind::Plugin`] for a listed schema that is no JSON object; [`ErrorKind::Io`] when the service broke down.
@@ -143,9 +147,12 @@ where
     let server = Server::new(&announced.confirm_parameter, owner, hosted, changes, ended.clone(), gone.clone());
     // Without rmcp's own handshake: `initialize` is a request like others, so that a client may leave it out.
     let longest = lines::longest(announced.max_arguments);
+    let nobody = gone.clone();
     let stdio = Stdio::new(input, output, longest, ended.clone(), gone, heard.clone());
     // Whatever ends the service ends what waits for changes.
     let _over = ended.drop_guard();
+    // So does what nobody waits for any more: a call that is not a confirmed run stops, or never begins.
+    let _alone = nobody.drop_guard();
     let service = rmcp::service::serve_directly(server, stdio, None);
     let stop = service.cancellation_token();
     let mut served = pin!(service.waiting());

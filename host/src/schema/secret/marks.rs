@@ -4,11 +4,13 @@
 use super::super::shape::{LISTS, MAPS, SAME, referred};
 use jsonschema::Validator;
 use serde_json::{Map, Value};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The parts of a schema by which secrets can be reached, and how they lead to each other.
 pub(in crate::schema) struct Marks {
     nodes: Vec<Node>,
+    /// Every name that the schema has under `properties`, wherever: whoever is shown the schema knows it.
+    names: HashSet<String>,
     /// The most positions that any part has a word for.
     positions: usize,
 }
@@ -56,7 +58,8 @@ impl Marks {
             nodes.push(node);
         }
         let positions = nodes.iter().map(|node| node.positions.len()).max().unwrap_or(0);
-        let mut marks = Self { nodes, positions };
+        let names = nodes.iter().flat_map(|node| node.properties.keys().cloned()).collect();
+        let mut marks = Self { nodes, names, positions };
         let reaching = marks.reaching();
         marks.prune(&reaching);
         reaching.contains(&TOP).then_some(marks)
@@ -70,6 +73,11 @@ impl Marks {
     /// Whether one of these parts says that all of the place is secret.
     pub(super) fn is_secret(&self, parts: &[usize]) -> bool {
         self.at(parts).any(|node| node.secret)
+    }
+
+    /// Whether the schema itself has this name.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.names.contains(name)
     }
 
     /// From which item on all are alike.

@@ -37,6 +37,11 @@ impl<'m> Places<'m> {
         Self { marks, parts, numbers, items, members, remembered: 0, left: WORK }
     }
 
+    /// Whether a name tells nothing, since the schema has it, too.
+    pub(super) fn is_known(&self, name: &str) -> bool {
+        self.marks.names(name)
+    }
+
     /// Of the whole value.
     pub(super) fn top(&mut self) -> Place {
         let top = self.marks.top(&mut self.left);

@@ -122,8 +122,12 @@ fn in_doubt_more_is_taken_out() {
     check(&of(content), r#"{"a":"{\"p\":1}"}"#, r#"{"a":"(secret)"}"#);
     let unevaluated = r#"{"a":{"properties":{"q":{}},"unevaluatedProperties":{"writeOnly":true}}}"#;
     check(&of(unevaluated), r#"{"a":{"p":1,"q":2}}"#, r#"{"a":{"p":"(secret)","q":"(secret)"}}"#);
-    // The whole is a secret: its names stay.
-    check(r#"{"type":"object","writeOnly":true}"#, r#"{"a":1,"b":{"c":2}}"#, r#"{"a":"(secret)","b":"(secret)"}"#);
+    // The whole is a secret: only names that the schema has stay.
+    let whole = r#"{"type":"object","writeOnly":true,"properties":{"a":{},"b":{}}}"#;
+    check(whole, r#"{"a":1,"b":{"c":2}}"#, r#"{"a":"(secret)","b":"(secret)"}"#);
+    check(whole, r#"{"a":1,"b":2,"c":3}"#, r#"{"(secret)":"(secret)"}"#);
+    check(r#"{"type":"object","propertyNames":{"writeOnly":true}}"#, r#"{"k":1,"l":2}"#, r#"{"(secret)":"(secret)"}"#);
+    check(r#"{"type":"object","writeOnly":true}"#, "{}", "{}");
     // What is no object, or too deep to look into.
     let marked = of(r#"{"p":{"writeOnly":true}}"#);
     let deep = format!("{}1{}", r#"{"a":"#.repeat(200), "}".repeat(200));
@@ -173,7 +177,7 @@ fn a_secret_of_six_characters_is_taken_out_wherever_it_stands() {
     );
     told(r#""hunter2""#, "hunter1", "hunter1");
     told(r#"["hunter2","hunter2000"]"#, "hunter2000 hunter2", "(secret) (secret)");
-    told(r#"{"deep":[{"k":"abcdef"},123456]}"#, "abcdef 123456 k deep", "(secret) (secret) k deep");
+    told(r#"{"deep":[{"k":"abcdef"},123456]}"#, "abcdef 123456 k deep", "(secret) (secret) k (secret)");
     told(r#""  padded one \n""#, "with padded one.", "with (secret).");
     told(r#""a\"b\\cd""#, r#"as it is a"b\cd, in JSON a\"b\\cd"#, "as it is (secret), in JSON (secret)");
     told(r#""-----BEGIN-----\nMIIBsecretlineofkey\n-----END-----""#, "MIIBsecretlineofkey", "(secret)");
@@ -181,6 +185,34 @@ fn a_secret_of_six_characters_is_taken_out_wherever_it_stands() {
     told(r#""ÄÖÜäöü""#, "xÄÖÜäöüx", "x(secret)x");
     told("true", "true", "true");
     told("null", "null", "null");
+}
+
+#[test]
+fn names_below_a_mark_are_secret_but_for_those_that_the_schema_has() {
+    let text = r#"hunter2, login, {"hunter2":{"pin":1}} and plain"#;
+    let gone = r#"(secret), login, {"(secret)":{"(secret)":1}} and plain"#;
+    let login = r#""properties":{"login":{}}"#;
+    for (way, expected) in [
+        (format!(r#"{{"o":{{"type":"object","writeOnly":true,{login}}}}}"#), gone),
+        (format!(r#"{{"o":{{"propertyNames":{{"format":"password"}},{login}}}}}"#), gone),
+        (format!(r#"{{"o":{{"items":{{"writeOnly":true}},"anyOf":[{{"writeOnly":true}},{{{login}}}]}}}}"#), gone),
+        // Of a member that is marked by itself its name is not.
+        (
+            format!(r#"{{"o":{{"additionalProperties":{{"writeOnly":true}},{login}}}}}"#),
+            &text.replace("pin", "(secret)"),
+        ),
+    ] {
+        let schema = Schema::compile(&of(&way)).unwrap();
+        let masked = schema.without_secrets(r#"{"o":{"hunter2":{"pin":7},"login":["x"]},"plain":1}"#).unwrap();
+        assert_eq!(masked.taken.out_of(text), expected, "{way}");
+        assert!(!masked.arguments.contains("pin"), "{}", masked.arguments);
+    }
+    for root in [r#""writeOnly":true"#, r#""propertyNames":{"writeOnly":true}"#] {
+        let schema = Schema::compile(&format!(r#"{{"type":"object",{root},{login}}}"#)).unwrap();
+        let masked = schema.without_secrets(r#"{"hunter2":{"pin":7},"login":1}"#).unwrap();
+        assert_eq!(masked.taken.out_of(text), gone, "{root}");
+        assert_eq!(masked.arguments, r#"{"(secret)":"(secret)"}"#);
+    }
 }
 
 #[test]

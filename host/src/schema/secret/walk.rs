@@ -11,13 +11,20 @@ const DEPTH: usize = 128;
 /// An object without its secrets; `None`: it has none.
 pub(super) fn masked(marks: &Marks, text: &str) -> Option<Masked> {
     let mut places = Places::new(marks);
-    // The names at the top stay, so that arguments are an object still.
-    let within = Within::Place(places.top());
-    let mut walk = Walk { places, scan: Scan::new(text), copied: 0, masked: String::new(), taken: Vec::new() };
+    // What is left is an object still: where all of it is secret, each member is taken out by itself.
+    let top = places.top();
+    let within = Within::Place(top);
+    let (masked, taken) = Default::default();
+    let mut walk =
+        Walk { places, scan: Scan::new(text), copied: 0, masked, taken, whole: top == Place::Secret, told: false };
     walk.scan.space();
     if walk.scan.next() != Some(b'{') || walk.value(within, 0).is_none() || !walk.scan.is_over() {
         // Nobody can tell where the secrets are in what is no object.
         return Some(Masked { arguments: format!("\"{MASK}\""), taken: Taken::new([text.to_owned()]) });
+    }
+    if walk.told {
+        // Other names in their place would not be in order.
+        return Some(Masked { arguments: format!("{{\"{MASK}\":\"{MASK}\"}}"), taken: Taken::new(walk.taken) });
     }
     (walk.copied > 0).then(|| {
         walk.masked.push_str(text.get(walk.copied..).unwrap_or_default());
@@ -41,6 +48,10 @@ struct Walk<'a> {
     copied: usize,
     masked: String,
     taken: Vec<String>,
+    /// All of it is secret.
+    whole: bool,
+    /// A name at the top is, too.
+    told: bool,
 }
 
 impl Walk<'_> {
@@ -50,6 +61,7 @@ impl Walk<'_> {
             _ if depth > DEPTH => None,
             b'{' => self.each(b'}', |walk, _| {
                 let name = walk.scan.string()?;
+                walk.name(within, depth, &name);
                 walk.scan.space();
                 walk.scan.take(b':')?;
                 walk.scan.space();
@@ -70,6 +82,15 @@ impl Walk<'_> {
                 }
                 Some(())
             }
+        }
+    }
+
+    /// The names of what is secret are part of it, but for those that the schema has.
+    fn name(&mut self, within: Within, depth: usize, name: &str) {
+        let top = depth == 0 && self.whole;
+        if (top || matches!(within, Within::Taken)) && !self.places.is_known(name) {
+            self.told |= top;
+            self.taken.push(name.to_owned());
         }
     }
 

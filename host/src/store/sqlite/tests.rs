@@ -6,7 +6,7 @@ use super::*;
 use crate::store::suite;
 use rusqlite::StatementStatus;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use tempfile::TempDir;
 
 fn in_folder(folder: &TempDir) -> PathBuf {
@@ -77,6 +77,26 @@ fn what_others_can_write_is_refused() {
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     fs::set_permissions(path.parent().unwrap(), Permissions::from_mode(0o777)).unwrap();
     refused(&path, "can be written by other users");
+}
+
+#[test]
+fn a_refusal_leaves_nothing_beside_the_file_and_can_be_mended_as_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    let files = || fs::read_dir(path.parent().unwrap()).unwrap().map(|file| file.unwrap().file_name());
+    SqliteStore::open(&path).unwrap();
+    assert_eq!(files().count(), 1);
+    for mode in [0o602, 0o666, 0o664] {
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        refused(&path, "can be written by other users");
+        assert_eq!(files().collect::<Vec<_>>(), [path.file_name().unwrap()], "{mode:o}");
+        fs::set_permissions(&path, Permissions::from_mode(mode & !0o022)).unwrap();
+        let _store = SqliteStore::open(&path).unwrap();
+        for file in files() {
+            let found = fs::metadata(path.with_file_name(&file)).unwrap();
+            assert_eq!(found.mode() & 0o777, 0o600, "{file:?}");
+        }
+    }
 }
 
 #[test]

@@ -333,7 +333,10 @@ pub const FIELDS: [(&str, &str); 40] = [
         "unlocked",
         "tools that need a confirmation because their plug-in is not locked, whatever the operator says of them",
     ),
-    ("rules", "the operator's rules, as written; a long one is cut, with its digest"),
+    (
+        "rules",
+        "the operator's rules and budgets, as written, each rule with its reason; a long one is cut, with its digest",
+    ),
     ("left_out", "how many refusals and replays were not written since the row before, because too many came at once"),
     ("left_out_why", "the same by why: each reason of the wire, and `replayed`, with how many"),
 ];

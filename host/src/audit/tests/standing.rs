@@ -72,7 +72,7 @@ async fn a_file_that_is_not_what_it_was_gets_no_more_rows() {
             fs::write(file, bytes).unwrap();
         }),
         ("changed", |file| fs::write(file, b"").unwrap()),
-        ("written by others", |file| mode(file, 0o622)),
+        ("can be written by everybody", |file| mode(file, 0o622)),
         ("removed", |file| fs::remove_dir_all(file.parent().unwrap()).unwrap()),
     ];
     for (words, deed) in deeds {

@@ -15,7 +15,7 @@
 //! let (dir, checkpoints) = (state.path().join("audit"), state.path().join("checkpoints"));
 //! let audit = Audit::open(AuditOptions::new(&dir, &checkpoints))?;
 //! // Host::builder(gate).audit(audit.clone()) …, and before the program ends:
-//! audit.flush().await?;
+//! audit.close().await?;
 //!
 //! let findings: Findings = verify(&dir, &[checkpoints])?;
 //! assert!(findings.is_whole());
@@ -143,13 +143,31 @@ impl Audit {
         &self.inner.options.dir
     }
 
-    /// Waits until every row is on the disk, its head written down and, where there is a command, given to it. Call it before
-    /// the program ends: what is left to the last clone to be dropped blocks.
+    /// Waits until every row is on the disk, its head written down and, where there is a command, given to it.
     ///
     /// # Errors
     /// [`ErrorKind::Io`]: the rows or their heads cannot be written.
     pub async fn flush(&self) -> Result<(), Error> {
         self.inner.tell_left_out()?;
+        let latest = self.inner.state().last();
+        self.sync_to(latest).await?;
+        self.tell_command().await;
+        Ok(())
+    }
+
+    /// Ends it in order: says in its last row that no other comes, and waits until that is on the disk, its head written down
+    /// and, where there is a command, given to it. Call it before the program ends: what is left to the last clone to be dropped
+    /// blocks. A row that comes all the same begins another file.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`]: the rows or their heads cannot be written.
+    pub async fn close(&self) -> Result<(), Error> {
+        self.flush().await?;
+        let closed = {
+            let mut state = self.inner.state();
+            if state.broken.is_none() { state.close(&self.inner.options) } else { Ok(()) }
+        };
+        self.inner.heard(closed)?;
         let latest = self.inner.state().last();
         self.sync_to(latest).await?;
         self.tell_command().await;

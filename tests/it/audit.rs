@@ -125,7 +125,7 @@ fn a_host_without_a_folder_for_its_audit_starts_nothing() {
     fs::create_dir_all(folder.path(DIR).parent().unwrap()).unwrap();
     fs::write(folder.path(DIR), "in the way").unwrap();
     folder.run(&["call", "write_file", r#"{"path":"a.txt","content":"x"}"#]).gave(1, &["audit", "no folder"]);
-    folder.run(&["doctor"]).gave(1, &["audit", "every call that is not safe is refused"]);
+    folder.run(&["doctor"]).gave(1, &["audit", "nothing that uses this configuration starts"]);
     folder.run(&["config", "check"]).gave(1, &["no folder"]);
     assert!(!folder.path("work/workspace/a.txt").exists());
 }

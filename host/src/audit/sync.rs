@@ -168,14 +168,35 @@ impl Inner {
         if let Err(what) = told {
             tracing::error!("the head of the audit could not be given to the command: {what}");
         }
-        if changed {
+        // Behind the row that says that no other comes, only the log is told.
+        if changed && !self.state().is_closed() {
             // What fails is in the log by then.
             let _ = self.append(None, Event::CheckpointCommand { works });
         }
     }
 }
 
+impl Inner {
+    /// Gives the command what it has not had, where nobody is left who could wait for it. It blocks for as long as that has
+    /// patience.
+    fn tell_last(&self) {
+        let head = {
+            let state = self.state();
+            state.head.clone().filter(|_| state.has_news())
+        };
+        if let (Some(head), Some(command)) = (head, &self.options.command)
+            && let Err(what) = command.tell(&head, command::PATIENCE)
+        {
+            tracing::error!("the last head of the audit could not be given to the command: {what}");
+        }
+    }
+}
+
 impl State {
+    fn is_closed(&self) -> bool {
+        self.current.as_ref().is_some_and(|current| current.closed)
+    }
+
     /// Whether the command has not had the last head.
     fn has_news(&self) -> bool {
         self.head.as_ref().is_some_and(|head| head.seq > self.told)
@@ -183,7 +204,7 @@ impl State {
 }
 
 impl Drop for Inner {
-    /// What nobody flushed. It blocks for as long as the disk takes.
+    /// What nobody closed. It blocks for as long as the disk takes, and the command.
     fn drop(&mut self) {
         let left_out = self.tell_left_out();
         // What fails is in the log by then.
@@ -200,5 +221,6 @@ impl Drop for Inner {
         if unsynced {
             let _ = self.sync();
         }
+        self.tell_last();
     }
 }

@@ -74,7 +74,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
             "stopped; waiting for a run that has started, if there is one: ask again with the same token for its outcome",
         );
     }
-    host.drain().await;
+    host.close().await;
     let Some(reply) = reply else { return Ok(exit::OTHER) };
     let secret = host.masked(&args.tool, &sent).is_some();
     show(&reply, &args, &sent, secret, config)?;

@@ -70,6 +70,11 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         Err(SettleError::Audit(e)) => return Err(anyhow::Error::from(e).context("nothing was settled")),
         Err(e) => return Err(e.into()),
     };
+    if let Some(audit) = audit
+        && let Err(error) = audit.close().await
+    {
+        tracing::error!("{error}");
+    }
     if args.json {
         print::json(&item.as_ref().map(|item| json(item, args.arguments)).unwrap_or_default().to_string())?;
         return Ok(exit::OK);

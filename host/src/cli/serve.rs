@@ -62,7 +62,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         () = reloading => {}
     }
     // What has started is not stopped: it comes to its end or its deadline, and its outcome is recorded.
-    replaceable.drain().await;
+    replaceable.close().await;
     Ok(exit::OK)
 }
 

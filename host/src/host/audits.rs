@@ -51,18 +51,30 @@ impl Audits {
 
     /// What a host that takes this one's place has to bring to the disk.
     pub(super) fn for_the_next(&self) -> Vec<WeakAudit> {
-        let open = self.earlier.iter().filter_map(WeakAudit::upgrade);
-        open.chain(self.own.iter().map(|own| own.audit.clone())).map(|audit| audit.downgrade()).collect()
+        self.open().map(|audit| audit.downgrade()).collect()
     }
 
     /// Waits until everything is on the disk, of the earlier ones too.
     pub(super) async fn flush(&self) {
-        let own = self.own.as_ref().map(|own| own.audit.clone());
-        for audit in self.earlier.iter().filter_map(WeakAudit::upgrade).chain(own) {
+        for audit in self.open() {
             if let Err(error) = audit.flush().await {
                 tracing::error!("{error}");
             }
         }
+    }
+
+    /// Ends them in order.
+    pub(super) async fn close(&self) {
+        for audit in self.open() {
+            if let Err(error) = audit.close().await {
+                tracing::error!("{error}");
+            }
+        }
+    }
+
+    fn open(&self) -> impl Iterator<Item = Audit> {
+        let own = self.own.as_ref().map(|own| own.audit.clone());
+        self.earlier.iter().filter_map(WeakAudit::upgrade).chain(own)
     }
 }
 

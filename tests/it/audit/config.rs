@@ -2,6 +2,7 @@
 
 use super::{files, rows, story};
 use counterfoil_tests::program::Folder;
+use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
@@ -24,11 +25,19 @@ fn the_folder_a_second_place_and_a_command_are_used() {
     let heads = fs::read_dir(folder.path("work/heads")).unwrap().next().unwrap().unwrap().path();
     assert_eq!(fs::read_dir(heads).unwrap().count(), written);
     let given = fs::read_to_string(folder.path("work/given")).unwrap();
+    let given: Vec<Value> = given.lines().map(|head| serde_json::from_str(head).unwrap()).collect();
     for file in files(&folder, "work/told") {
-        assert!(given.contains(file.file_name().unwrap().to_str().unwrap()), "{given}");
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!(last["event"], "closed", "{text}");
+        let head = given.iter().rfind(|head| head["file"] == name).unwrap_or_else(|| panic!("no head of {name}"));
+        assert_eq!(head["seq"], last["seq"], "the last head of a process that ended in order is that of its last row");
     }
     assert!(!folder.path(super::DIR).exists());
-    folder.run(&["audit", "verify"]).gave(0, &["whole:"]);
+    let verified = folder.run(&["audit", "verify"]);
+    verified.gave(0, &["whole:"]);
+    assert!(!verified.out.contains("came after the last checkpoint"), "{verified:?}");
     folder.run(&["config", "check"]).gave(0, &["the audit is written to", "told", "heads", "/bin/sh"]);
     folder.run(&["doctor"]).gave(0, &["told can be written"]);
     // Whoever takes a file and the checkpoint in the state directory away is found out by the second place.

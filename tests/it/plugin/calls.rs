@@ -233,7 +233,7 @@ async fn a_dropped_call_gives_its_turn_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_call_is_stopped_at_once() {
     let mut setup = Setup::default();
-    (setup.limits.execute, setup.limits.max_concurrent, setup.limits.per_owner) = (Duration::from_secs(60), 1, 1);
+    (setup.limits.execute, setup.limits.max_concurrent, setup.limits.per_owner) = (Duration::from_secs(60), 1, 2);
     let hang = bench_with("hang", setup).await;
     let mark = hang.data.path().join("written");
     // It writes a file, and computes for ever.

@@ -70,6 +70,15 @@ impl Replaceable {
         host.drain().await;
     }
 
+    /// The same, and ends the audit in order: for whoever serves nothing more.
+    pub async fn close(&self) {
+        let host = match &*self.state.borrow() {
+            Some(Ok(ready)) => ready.host.clone(),
+            _ => return,
+        };
+        host.close().await;
+    }
+
     pub(super) fn announced(&self) -> &Announced {
         &self.announced
     }

@@ -111,7 +111,6 @@ pub(crate) fn state_file(path: &Path) -> io::Result<()> {
 
 /// Refuses what stands beside a state file, under a name that the store will use, and is not ours alone to write. Looks only:
 /// opening and closing such a file would take away the locks that this process has on it.
-#[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "for the store in a file"))]
 pub(crate) fn companion(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => ours(path, &metadata),

@@ -44,7 +44,7 @@ impl Error {
         Self { place: Some(place), ..self }
     }
 
-    /// The rule or the budget that it is about.
+    /// What of the configuration it is about.
     #[cfg(feature = "program")]
     pub(crate) fn place(&self) -> Option<&str> {
         self.place.as_deref()

@@ -18,7 +18,10 @@ impl Owner {
     pub fn new(source: &str, principal: &str) -> Result<Self, Error> {
         let bad = |what: &str| Err(Error::new(ErrorKind::Config, format!("owner {what}: give a name such as \"ci\"")));
         if source.is_empty() || !source.bytes().all(|b| b.is_ascii_lowercase()) {
-            return bad("has no source");
+            let what = format!(
+                "the source {source:?} of an owner is not fit: write one in small letters a to z, such as \"name\" or \"os\""
+            );
+            return Err(Error::new(ErrorKind::Config, what));
         }
         if principal.trim().is_empty() {
             return bad("is empty");

@@ -183,7 +183,7 @@ fn a_mistake_on_the_command_line_exits_with_2_and_quotes_no_token() {
 fn a_configuration_is_looked_for_and_its_absence_explained() {
     let folder = Folder::new();
     folder.run(&["tools"]).gave(2, &["config init", "--config FILE", "home/.config/counterfoil/counterfoil.toml"]);
-    folder.run(&["--config", "none.toml", "tools"]).gave(2, &["none.toml", "cannot be read"]);
+    folder.run(&["--config", "none.toml", "tools"]).gave(2, &["none.toml", "there is no such file"]);
     let of_user = folder.path("home/.config/counterfoil");
     folder.run(&["config", "init", of_user.to_str().unwrap()]).gave(0, &[]);
     folder.run(&["tools"]).gave(0, &["delete_file"]);

@@ -168,13 +168,13 @@ fn a_limit_is_above_zero() {
 #[test]
 fn a_size_is_a_number_or_has_a_binary_unit() {
     refused("[gate]\nmax_arguments = \"256 KB\"\n", 2, &["KiB"]);
+    refused("[gate]\nmax_arguments = \"256\"\n", 2, &["has no unit", "256 MiB", "256 B"]);
+    refused(&files("[plugins.files.limits]\nmemory = 256\n"), 4, &["less than 64 KiB of memory"]);
     refused("[gate]\nmax_arguments = \"big\"\n", 2, &["no size"]);
     refused("[gate]\nmax_arguments = \"64\\tKiB\"\n", 2, &["no size"]);
     refused("[gate]\nmax_arguments = \"4 GiB\"\n", 2, &["less than 4 GiB"]);
     refused("[gate]\nmax_arguments = \"99999999999999 GiB\"\n", 2, &["no size"]);
-    for (size, bytes) in
-        [("65536", 65_536), ("\"64 KiB\"", 65_536), ("\"1MiB\"", 1 << 20), ("\"512 B\"", 512), ("\"512\"", 512)]
-    {
+    for (size, bytes) in [("65536", 65_536), ("\"64 KiB\"", 65_536), ("\"1MiB\"", 1 << 20), ("\"512 B\"", 512)] {
         assert_eq!(accepted(&format!("[gate]\nmax_arguments = {size}\n")).gate.max_arguments, Some(bytes));
     }
     let config = accepted(&files("[plugins.files.limits]\nmemory = \"1 GiB\"\nexecute = \"2m\"\nmax_concurrent = 4\n"));
@@ -216,7 +216,11 @@ fn a_store_is_a_file_beside_the_configuration_or_memory() {
 #[test]
 fn a_plugin_has_a_name_and_a_file() {
     refused("[plugins.\"a b\"]\nsource = \"files.wasm\"\n", 1, &["name of a plug-in", "1 to 64"]);
-    refused("[plugins.files]\nsource = \"none.wasm\"\n", 2, &["none.wasm", "cannot be read", "correct the path"]);
+    refused(
+        "[plugins.files]\nsource = \"none.wasm\"\n",
+        2,
+        &["there is no plug-in file", "none.wasm", "correct the path"],
+    );
     refused("[plugins.files]\nsource = \"inner\"\n", 2, &["not a file"]);
     let place = Place::new();
     let config = place.load(files("")).unwrap();
@@ -342,7 +346,7 @@ fn a_file_that_cannot_be_trusted_is_not_read() {
             assert!(error.to_string().contains(word), "{word:?} is missing in {error}");
         }
     };
-    refused("none.toml", &["none.toml", "cannot be read"]);
+    refused("none.toml", &["none.toml", "there is no such file"]);
     refused("own", &["is not a file"]);
     std::fs::write(place.at("own/bad.toml"), b"[gate]\n# \xff\n").unwrap();
     refused("own/bad.toml", &["bad.toml:2:", "UTF-8"]);

@@ -126,7 +126,7 @@ fn what_is_no_manifest_or_no_component_is_refused_and_nothing_is_written() {
     let folder = folder("silent");
     let before = std::fs::read(folder.path("work/plug.wasm")).unwrap();
     for (manifest, words) in [
-        ("{", "manifest.json: EOF"),
+        ("{", "manifest.json: it ends too early"),
         ("{}", "manifest.json: it does not say its version"),
         (r#"{"manifest":1,"files":[]}"#, "manifest.json: unknown key `files`"),
     ] {

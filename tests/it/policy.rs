@@ -211,7 +211,7 @@ fn a_mistake_in_a_rule_or_a_budget_stops_the_start_with_its_line() {
             "[[budgets]]\ntool = \"*\"\ncalls = 0\nper = \"1h\"".into(),
             ["write a rule with when = \"true\"", "calls = 0"],
         ),
-        ("[rules]\ntool = \"*\"".into(), ["where a list of tables belongs: write [[…]]", "[rules]"]),
+        ("[rules]\ntool = \"*\"".into(), ["where a list of tables belongs: write [[rules]]", "[rules]"]),
         (
             "[[budgets]]\ntool = \"*\"\ncalls = \"x\"\nper = \"1h\"".into(),
             ["a text stands here where a whole number belongs", "calls = \"x\""],

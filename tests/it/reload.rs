@@ -200,7 +200,7 @@ fn what_a_client_was_told_or_what_holds_its_confirmations_cannot_change_under_it
         ("[store]\nurl = \"memory:\"\n[gate]\nconfirm_parameter = \"_token\"\n", "the client was told to confirm with"),
         ("[store]\nurl = \"memory:\"\n[gate]\nmax_arguments = \"1 MiB\"\n", "settled when the client comes"),
         ("[store]\nurl = \"memory:\"\n[gate]\nmax_depth = 100000\n", "max_depth"),
-        ("[store]\nurl = \"memory:\"\n[plugins.slow]\nsource = \"none.wasm\"\n", "cannot be read"),
+        ("[store]\nurl = \"memory:\"\n[plugins.slow]\nsource = \"none.wasm\"\n", "there is no plug-in file"),
     ] {
         folder.write("work/counterfoil.toml", &format!("{head}{}", named("other")));
         hang_up(&session);

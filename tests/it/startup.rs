@@ -377,7 +377,7 @@ fn what_takes_no_compiling_is_found_wrong_before_the_client_hears_a_word() {
     for (rest, words) in [
         ("colour = 1\n", "unknown key"),
         ("[gate]\nttl = \"1s\"\n", "15 s to 1 h"),
-        ("[plugins.none]\nsource = \"none.wasm\"\n", "cannot be read"),
+        ("[plugins.none]\nsource = \"none.wasm\"\n", "there is no plug-in file"),
         ("dirs = [{ host = \"none\", guest = \"/x\", access = \"read-only\" }]\n", "does not exist"),
     ] {
         folder.write("work/counterfoil.toml", &format!("{slow}{rest}"));

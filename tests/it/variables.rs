@@ -235,7 +235,7 @@ fn a_clock_and_randomness_that_are_fixed_are_shown_and_what_is_no_clock_is_refus
         ("clock = \"yesterday\"", "is no moment"),
         ("clock = 2026-01-01T00:00:00Z", "a moment in quotes"),
         ("clock = \"1969-01-01T00:00:00Z\"", "is no moment"),
-        ("random = -1", "u64"),
+        ("random = -1", "write a number from 0"),
         ("seed = 1", "unknown key `seed`"),
     ] {
         fixed(lines);

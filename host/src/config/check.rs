@@ -17,6 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, absolute};
 use std::time::Duration;
 
+/// One page of memory, which is the least that a component can have.
+const LEAST_MEMORY: u64 = 64 << 10;
+
 /// Reads and checks the text in `places`.
 pub(super) fn config(mut places: Places, lock: Lock, user: &Dirs) -> Result<Config, Error> {
     shape::check::<File>(&places)?;
@@ -60,6 +63,10 @@ fn advise(message: &str) -> String {
     }
     if message.contains("duplicate key") {
         return format!("{message}: keep one of the two");
+    }
+    if let Some((_, belongs)) = message.strip_prefix("invalid value: ").and_then(|what| what.split_once(", expected "))
+    {
+        return format!("this is not what belongs here: write {belongs}");
     }
     unlike(&message).unwrap_or_else(|| message.into_owned())
 }
@@ -188,7 +195,15 @@ fn plugin(
     let found = source.metadata().map_err(|e| {
         places.error(
             &format!("{path}.source"),
-            &format!("the plug-in file {} cannot be read ({}): correct the path", shown(&source), e.kind()),
+            &match e.kind() {
+                _ if table.source.value().starts_with('~') => {
+                    "a `~` stands for no home directory here: write the whole path".to_owned()
+                }
+                std::io::ErrorKind::NotFound => {
+                    format!("there is no plug-in file {}: correct the path", shown(&source))
+                }
+                kind => format!("the plug-in file {} cannot be read ({kind}): correct the path", shown(&source)),
+            },
         )
     })?;
     if !found.is_file() {
@@ -261,6 +276,9 @@ fn grant(
     if dir.host.value().is_empty() || !host.is_dir() {
         let what = match host.is_file() {
             true => format!("{} is a file: grant the directory that holds it", shown(&host)),
+            false if dir.host.value().starts_with('~') => {
+                "a `~` stands for no home directory here: write the whole path".to_owned()
+            }
             false => format!("the directory {} does not exist: make it, or correct the path", shown(&host)),
         };
         return Err(places.error_at(dir.host.span(), &what));
@@ -289,6 +307,13 @@ fn limits(table: &LimitsTable, path: &str, places: &mut Places) -> Result<Limits
     }
     take!(time: preview, execute, queue);
     take!(size: memory, output, log, log_per_minute, stack, http_body);
+    if limits.memory < LEAST_MEMORY {
+        let what = format!(
+            "no plug-in can be loaded with less than {} of memory: write for instance \"256 MiB\"",
+            text::bytes(LEAST_MEMORY)
+        );
+        return Err(places.error(&format!("{path}.limits.memory"), &what));
+    }
     take!(count: instances, handles, http_requests, max_concurrent, reading, per_owner);
     if let Some(elements) = count(table.table_elements.as_ref(), &format!("{path}.limits.table_elements"), places)? {
         limits.table_elements = elements.into();

@@ -12,8 +12,9 @@ fn error(file: &Path, message: &str) -> Error {
 
 /// Reads a configuration file of at most `limit` bytes that only its user can write.
 pub(crate) fn read(file: &Path, limit: u64) -> Result<String, Error> {
-    let unreadable = |e: std::io::Error| {
-        error(file, &format!("cannot be read ({}): check the path and its permissions", e.kind())).with_source(e)
+    let unreadable = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => error(file, "there is no such file: correct the path"),
+        kind => error(file, &format!("cannot be read ({kind}): check the path and its permissions")),
     };
     // Without waiting for a writer, should it be a pipe; what was opened is what is checked and read.
     let opened = File::options()

@@ -165,7 +165,18 @@ pub(super) fn rules(tables: &[At<RuleTable>], places: &mut Places) -> Result<Vec
         let table = at.value();
         places.note(format!("rules.{number}"), table.tool.span());
         places.note(format!("rules.{number}.when"), table.when.span());
-        rules.push(rule(table, places)?);
+        let rule = rule(table, places)?;
+        // Those of the program: others are a library's.
+        let foreign = |owner: &&str| !owner.starts_with("os:") && !owner.starts_with("name:");
+        if let Some(owner) = rule.condition.owners().find(foreign) {
+            let what = format!(
+                "owner is never \"{}\" here: write \"os:NAME\" for a user of this system, or \"name:NAME\" for who is \
+                 started with --owner NAME",
+                text::escape(owner)
+            );
+            return Err(places.error_at(table.when.span(), &what));
+        }
+        rules.push(rule);
     }
     Ok(rules)
 }

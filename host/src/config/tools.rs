@@ -80,7 +80,9 @@ impl Config {
                         quoted(listed)
                     )
                 };
-                return Err(self.places.error(&of("rename", &tool.name), &message));
+                // At the line that gave one of them the name.
+                let given = plugin.options.rename.iter().find(|(_, name)| *name == listed).map(|(own, _)| own);
+                return Err(self.places.error(&of("rename", given.unwrap_or(&tool.name)), &message));
             }
             if let Err(like) = admitted.looks.take(listed) {
                 let other = admitted.names.get(&like).filter(|other| **other != plugin.name);

@@ -2,7 +2,7 @@
 
 use crate::Level;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
@@ -107,7 +107,8 @@ impl<'de> Deserialize<'de> for Size {
                 f.write_str("a number of bytes such as 65536 or \"64 KiB\"")
             }
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Size, E> {
-                let bytes = u64::try_from(value).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))?;
+                let bytes = u64::try_from(value)
+                    .map_err(|_| E::custom("a size is above zero: write for instance \"64 KiB\""))?;
                 if bytes == 0 {
                     return Err(E::custom("a limit cannot be zero: leave the line out for the default"));
                 }
@@ -117,7 +118,12 @@ impl<'de> Deserialize<'de> for Size {
                 let digits = text.bytes().take_while(u8::is_ascii_digit).count();
                 let (count, unit) = text.split_at(digits);
                 let factor = match unit.trim_start_matches(' ') {
-                    "" | "B" => 1_i64,
+                    "" if !count.is_empty() => {
+                        return Err(E::custom(format!(
+                            "{text:?} has no unit: write \"{count} MiB\", \"{count} KiB\", or \"{count} B\" for bytes"
+                        )));
+                    }
+                    "B" => 1_i64,
                     "KiB" => 1 << 10,
                     "MiB" => 1 << 20,
                     "GiB" => 1 << 30,
@@ -144,7 +150,7 @@ impl JsonSchema for Size {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "description": "A number of bytes above zero, or one with a unit.",
-            "oneOf": [{ "type": "integer", "minimum": 1 }, { "type": "string", "pattern": "^[0-9]+ *(B|KiB|MiB|GiB)?$" }],
+            "oneOf": [{ "type": "integer", "minimum": 1 }, { "type": "string", "pattern": "^[0-9]+ *(B|KiB|MiB|GiB)$" }],
             "examples": [65536, "64 KiB", "256 MiB"]
         })
     }

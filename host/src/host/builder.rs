@@ -343,9 +343,11 @@ impl Making<'_> {
             serde_json::from_str(text).map_err(|error| config(format!("{place} has a bad input schema: {error}")))?;
         if listing::mentions(&schema, self.confirm_parameter) {
             return Err(config(format!(
-                "{place} has an argument \"{}\" of its own, which is the confirm parameter: rename one of the two",
+                "{place} has an argument \"{}\" of its own, which is the confirm parameter: choose another name for \
+                 that (`confirm_parameter`)",
                 self.confirm_parameter
-            )));
+            ))
+            .at("gate.confirm_parameter".to_owned()));
         }
         spelt::spell(&mut schema);
         Ok(schema)

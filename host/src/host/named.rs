@@ -49,6 +49,17 @@ fn shown(path: &[String]) -> String {
 /// What no call of any of its tools has an answer for. With `"*"` and several tools a rule may read what only some have.
 #[cfg(feature = "rules")]
 pub(super) fn rule(rule: &Rule, all: &[Listed<'_>]) -> Result<(), String> {
+    for name in rule.condition.tools() {
+        let name = name.escape_debug();
+        if !all.iter().any(|listed| listed.name == name.to_string()) {
+            return Err(format!("there is no tool \"{name}\" for `tool` to be: give a name that is listed"));
+        }
+        if !rule.tools.has(&name.to_string()) {
+            return Err(format!(
+                "this rule is not about \"{name}\", so that `tool` is never that: name it in the rule's tools, or leave it out"
+            ));
+        }
+    }
     let all: Vec<_> = about(all, &rule.tools).collect();
     let Some(first) = all.first() else { return Ok(()) };
     let whose = if all.len() == 1 { format!("of \"{}\"", first.name) } else { "of its tools".to_owned() };

@@ -224,7 +224,7 @@ impl ResourceLimiter for Usage {
         if grow(&mut self.memory, self.memory_limit, current, desired) {
             return Ok(true);
         }
-        let text = format!("out of memory: it may use {} MiB", self.memory_limit >> 20);
+        let text = format!("out of memory: it may use {}", crate::text::bytes(self.memory_limit));
         self.exceeded = Some(text.clone());
         Err(wasmtime::Error::msg(text))
     }

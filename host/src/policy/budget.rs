@@ -74,11 +74,7 @@ impl Budget {
     }
 
     pub(crate) fn of_sum(tools: Tools, argument: &str, at_most: Amount, per: Duration) -> Result<Self, Wrong> {
-        let path: Option<Vec<String>> =
-            argument.strip_prefix("args.").map(|rest| rest.split('.').map(str::to_owned).collect());
-        let Some(path) = path.filter(|path| path.iter().all(|name| !name.trim().is_empty())) else {
-            return Err(Wrong::Path);
-        };
+        let path = path(argument).ok_or(Wrong::Path)?;
         if at_most.millionths() == 0 {
             return Err(Wrong::Nothing);
         }
@@ -230,6 +226,28 @@ fn period(per: Duration) -> String {
     parts.join(" ")
 }
 
+/// The names on the way to an argument, written as a condition writes them: `args.amount`, or `args["the amount"]` where a
+/// name is no word. None of what would be calculated.
+fn path(argument: &str) -> Option<Vec<String>> {
+    let mut rest = argument.strip_prefix("args")?;
+    let mut path = Vec::new();
+    while !rest.is_empty() {
+        let name = if let Some(quoted) = rest.strip_prefix("[\"") {
+            let (name, after) = quoted.split_once("\"]")?;
+            rest = after;
+            (!name.is_empty() && !name.contains(['"', '\\'])).then_some(name)?
+        } else {
+            let plain = rest.strip_prefix('.')?;
+            let end = plain.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(plain.len());
+            let (name, after) = plain.split_at(end);
+            rest = after;
+            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_').then_some(name)?
+        };
+        path.push(name.to_owned());
+    }
+    (!path.is_empty()).then_some(path)
+}
+
 /// What is wrong with a budget, by the part of it that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Wrong {
@@ -237,7 +255,10 @@ pub(crate) enum Wrong {
     #[error("a budget allows at least one call: to allow none, write a rule with when = \"true\" and deny = true")]
     NoCalls,
     /// What is added up.
-    #[error("this is no path to an argument: write for instance \"args.amount\"")]
+    #[error(
+        "this is no path to an argument, and a sum calculates nothing: write for instance \"args.amount\", or \
+         'args[\"the amount\"]' where the name is no word"
+    )]
     Path,
     /// How much of it.
     #[error("a budget allows more than nothing: to allow nothing, write a rule that denies")]
@@ -287,6 +308,43 @@ mod tests {
         cost(r#"{"payment":{}}"#, Err("is missing"));
         cost(r#"{"payment":5}"#, Err("is missing"));
         cost(r#"{"amount":5}"#, Err("is missing"));
+    }
+
+    #[test]
+    fn what_is_added_up_is_the_path_of_an_argument_and_no_calculation() {
+        let sum = |text: &str| Budget::sum("pay", text, Amount::parse("5").unwrap(), Duration::from_hours(1));
+        for (text, names) in [
+            ("args.amount", &["amount"][..]),
+            ("args.a_1._b", &["a_1", "_b"]),
+            ("args[\"a - b\"]", &["a - b"]),
+            ("args.a[\"b.c\"].d", &["a", "b.c", "d"]),
+        ] {
+            let Counts::Sum { path, .. } = sum(text).unwrap().counts else { panic!("{text}") };
+            assert_eq!(path, names, "{text}");
+        }
+        for text in [
+            "args.amount - args.b",
+            "args.amount-1",
+            "args.a + args.b",
+            "args.a b",
+            "args",
+            "args.",
+            "amount",
+            "args..a",
+            "args.1a",
+            "args[0]",
+            "args[\"\"]",
+            "args[\"a\"",
+            "args[a]",
+            "args.a[\"b\"]c",
+            "argsa",
+            "size(args.a)",
+            "",
+            "args['a']",
+        ] {
+            let said = sum(text).err().unwrap_or_else(|| panic!("{text} is taken")).to_string();
+            assert!(said.contains("no path to an argument"), "{text}: {said}");
+        }
     }
 
     #[test]

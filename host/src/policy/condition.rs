@@ -128,7 +128,7 @@ impl Condition {
             return Err(fault(format!("it is longer than {LENGTH} bytes: split it into several rules")));
         }
         let parser = PrattParser::new().max_recursion_depth(NESTING).error_recovery_limit(1).error_reporting_limit(1);
-        let mut expression = parser.parse(text).map_err(|errors| syntax(&errors))?;
+        let mut expression = parser.parse(text).map_err(|errors| syntax(text, &errors))?;
         let found = check::check(&expression).map_err(fault)?;
         if let Some(number) = literals::rounded(text) {
             return Err(fault(format!("{number} cannot be held exactly: write fewer digits")));
@@ -146,6 +146,16 @@ impl Condition {
     /// The arguments that it reads.
     pub(crate) fn uses(&self) -> &[Use] {
         &self.0.uses
+    }
+
+    /// What it compares the owner with.
+    pub(crate) fn owners(&self) -> impl Iterator<Item = &str> {
+        self.0.found.owners.iter().map(String::as_str)
+    }
+
+    /// What it compares the tool's name with.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
+        self.0.found.tools.iter().map(String::as_str)
     }
 
     /// Asks it about a call.
@@ -197,11 +207,42 @@ impl fmt::Debug for Condition {
     }
 }
 
-fn syntax(errors: &cel::ParseErrors) -> Fault {
+fn syntax(text: &str, errors: &cel::ParseErrors) -> Fault {
     let Some(first) = errors.errors.first() else { return Fault { place: None, what: "it cannot be read".into() } };
     let place = |(line, column): (isize, isize)| Some((usize::try_from(line).ok()?, usize::try_from(column).ok()?));
-    let what = first.msg.trim_start_matches("Syntax error: ");
-    Fault { place: place(first.pos).filter(|(line, _)| *line > 0), what: what.to_owned() }
+    let mut what = first.msg.trim_start_matches("Syntax error: ").to_owned();
+    if let Some(write) = otherwise(text) {
+        what = format!("{what}: {write}");
+    }
+    Fault { place: place(first.pos).filter(|(line, _)| *line > 0), what }
+}
+
+/// What to write for an operator of another language, in a text that cannot be read.
+fn otherwise(text: &str) -> Option<&'static str> {
+    // Between quotes there may be anything.
+    let mut quote = None;
+    let outside = |c: char| match quote {
+        Some(end) => {
+            quote = (c != end).then_some(end);
+            ' '
+        }
+        None if matches!(c, '"' | '\'') => {
+            quote = Some(c);
+            ' '
+        }
+        None => c,
+    };
+    let code: String = text.chars().map(outside).collect();
+    let has =
+        |word: &str| code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|one| one.eq_ignore_ascii_case(word));
+    let code = ["==", "!=", "<=", ">="].iter().fold(code.clone(), |code, operator| code.replace(operator, " "));
+    Some(match () {
+        () if code.contains('=') => "two values are compared with ==",
+        () if has("and") => "write && for and",
+        () if has("or") => "write || for or",
+        () if has("not") => "write ! for not",
+        () => return None,
+    })
 }
 
 #[cfg(test)]

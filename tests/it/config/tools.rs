@@ -57,7 +57,7 @@ fn what_the_operator_says_of_tools_is_held_to_what_the_plugin_has() {
     check(
         &declared,
         &format!("{named}rename = {{ read = \"write\" }}\n"),
-        1,
+        4,
         &["two of its tools are named \"write\""],
     );
 }

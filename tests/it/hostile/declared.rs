@@ -37,7 +37,7 @@ pub const CASES: &[Case] = &[
     ),
     Case::not_started(
         "confirm_argument",
-        "has an argument \"confirm_token\" of its own, which is the confirm parameter: rename one",
+        "has an argument \"confirm_token\" of its own, which is the confirm parameter: choose another name",
         "The host does not start.",
     ),
     Case::not_loaded("schema_invalid", "its input schema is not acceptable", "Not loaded."),

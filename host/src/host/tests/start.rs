@@ -66,7 +66,7 @@ async fn names_are_not_easily_taken_for_others() {
 async fn a_schema_is_one_and_does_not_have_the_confirm_parameter() {
     let kit = Kit::new().await;
     let has = r#"{"type":"object","properties":{"confirm_token":{"type":"string"}}}"#;
-    check(kit.beside().native(schema(has)), ErrorKind::Config, &["odd", "confirm_token", "rename"]).await;
+    check(kit.beside().native(schema(has)), ErrorKind::Config, &["odd", "confirm_token", "choose another name"]).await;
     kit.beside().native(schema(has)).confirm_parameter("other").build().await.unwrap();
     for bad in ["", "[]", "true", r#"{"type":"array"}"#, "{}", r#"{"type":"object","properties":7}"#] {
         check(kit.beside().native(schema(bad)), ErrorKind::Config, &["odd", "schema"]).await;

@@ -89,10 +89,53 @@ fn advised(what: &str) -> String {
     if what.starts_with("unknown field") {
         return format!("{}: correct its spelling or take it out", what.replacen("unknown field", "unknown key", 1));
     }
+    if what.starts_with("EOF while parsing") {
+        return "it ends too early: it is empty or cut off; write for instance {\"manifest\":1}".to_owned();
+    }
+    if let Some(field) = what.strip_prefix("missing field ") {
+        return format!("{field} is missing: add \"{}\": …", field.trim_matches('`'));
+    }
+    if what.starts_with("unknown variant") {
+        return what.replacen("unknown variant", "there is no", 1).replacen(", expected ", ": write ", 1);
+    }
+    if let Some((_, belongs)) = what.strip_prefix("invalid value: ").and_then(|what| what.split_once(", expected ")) {
+        let belongs = if belongs.starts_with("map") { "one word in quotes" } else { belongs };
+        return format!("a value is not what belongs there: write {belongs}");
+    }
+    if what.starts_with("invalid length") {
+        return "a list stands where an object belongs: write {\"key\": …} with the names of its keys".to_owned();
+    }
+    if let Some(what) = unlike(&what) {
+        return what;
+    }
     if what.starts_with("trailing characters") {
         return format!("{what}: there is more than one manifest, or something behind it; keep one");
     }
     what.into_owned()
+}
+
+/// The sentence about a value of the wrong kind, in the words of JSON and not of the program.
+fn unlike(what: &str) -> Option<String> {
+    let (found, expected) = what.strip_prefix("invalid type: ")?.split_once(", expected ")?;
+    let found = match found.split([' ', '`', '"']).next()? {
+        "map" => "an object",
+        "sequence" => "a list",
+        "string" => "a text",
+        "integer" => "a whole number",
+        "floating" => "a number with a fraction",
+        "boolean" => "true or false",
+        "null" => "null",
+        _ => return None,
+    };
+    let expected = match expected {
+        "a map" => "an object, such as {\"host\": \"api.example.com\"}",
+        "a sequence" => "a list, such as [\"…\"]",
+        "a string" | "string or map" => "a text in quotes",
+        "struct WrittenDir" => "an object, such as {\"path\": \"/files\"}",
+        object if object.starts_with("struct ") => "an object, such as {\"host\": \"api.example.com\"}",
+        own => own,
+    };
+    Some(format!("{found} stands where {expected} belongs"))
 }
 
 pub(super) fn quoted(name: &str) -> String {
@@ -133,10 +176,37 @@ mod tests {
         refused(r#"{"manifest":"1"}"#, &["add \"manifest\": 1"]);
         refused(r#"{"manifest":1.0}"#, &["add \"manifest\": 1"]);
         refused("[]", &["not a JSON object"]);
-        refused("", &["EOF"]);
+        refused("", &["empty or cut off"]);
+        refused(r#"{"manifest":1"#, &["empty or cut off"]);
         refused(r#"{"manifest":1}{"manifest":1}"#, &["more than one manifest"]);
         refused(r#"{"manifest":1,"manifest":1}"#, &["twice"]);
         refused(&format!(r#"{{"manifest":1{}}}"#, " ".repeat(MAX)), &["16384 are allowed"]);
+    }
+
+    #[test]
+    fn a_value_of_another_kind_is_told_in_the_words_of_json() {
+        let wrong = ["5", "-1", "1.5", "true", "null", r#""x""#, r#"["x"]"#, "[5]", "[[]]", "[{}]", "{}", r#"{"x":1}"#];
+        let keys = [
+            r#""dirs":@"#,
+            r#""http":@"#,
+            r#""env":@"#,
+            r#""dirs":[{"path":@}]"#,
+            r#""dirs":[{"path":"/a","access":@}]"#,
+            r#""http":[{"host":@}]"#,
+            r#""http":[{"host":"a.example","scheme":@}]"#,
+            r#""http":[{"host":"a.example","port":@}]"#,
+            r#""http":[{"host":"a.example","methods":@}]"#,
+        ];
+        for (key, wrong) in keys.into_iter().flat_map(|key| wrong.map(|wrong| (key, wrong))) {
+            let text = format!(r#"{{"manifest":1,{}}}"#, key.replace('@', wrong));
+            let Err(said) = parse(&text) else { continue };
+            let said = said.split_once("`, expected ").map_or(&*said, |(said, _)| said);
+            for foreign in ["expected ", "struct", "sequence", "a map", "u16", "variant", "invalid ", "integer", "EOF"]
+            {
+                assert!(!said.contains(foreign), "{text}: {said}");
+            }
+        }
+        refused(r#"{"manifest":1,"http":["x"]}"#, &["a text stands where an object", r#"{"host": "#]);
     }
 
     #[test]

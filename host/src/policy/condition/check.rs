@@ -1,6 +1,7 @@
 //! What can be found wrong with a condition before it is asked: names, functions, patterns, depth.
 
 use super::operators::name::KEYS;
+use crate::Owner;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
 use cel::{Context, Value};
 use std::collections::BTreeSet;
@@ -73,6 +74,10 @@ pub(super) struct Found {
     pub(super) arguments: bool,
     /// The keys that it names.
     pub(super) names: BTreeSet<String>,
+    /// What it compares the owner with.
+    pub(super) owners: BTreeSet<String>,
+    /// What it compares the tool's name with.
+    pub(super) tools: BTreeSet<String>,
 }
 
 /// Looks through a condition. The error says what to do.
@@ -171,10 +176,43 @@ impl Look {
                     "in asks for an item of a list or a key of an object; for a text write args.x.contains(…)".into()
                 );
             }
+            operators::EQUALS | operators::NOT_EQUALS | operators::IN => self.compared(call)?,
             _ => {}
         }
         call.target.iter().try_for_each(|target| self.at(target, depth))?;
         call.args.iter().try_for_each(|argument| self.at(argument, depth))
+    }
+
+    /// What owner and tool are compared with: a text that neither can ever be would make a rule that is never true, or always.
+    fn compared(&mut self, call: &CallExpr) -> Result<(), String> {
+        let [one, other] = call.args.as_slice() else { return Ok(()) };
+        for (name, with) in [(one, other), (other, one)] {
+            let Expr::Ident(name) = &name.expr else { continue };
+            if self.own.contains(name) {
+                continue;
+            }
+            let texts = match &with.expr {
+                Expr::List(list) => list.elements.iter().collect(),
+                _ => vec![with],
+            };
+            for text in texts {
+                let Expr::Literal(LiteralValue::String(text)) = &text.expr else { continue };
+                let text = text.inner();
+                match name.as_str() {
+                    "owner" if !is_owner(text) => {
+                        return Err(format!(
+                            "owner is never {text:?}: write where it comes from, too, such as \"name:{}\" (of --owner) or \
+                             \"os:alice\" (the system's user)",
+                            if text.is_empty() || text.contains(':') { "ci" } else { text }
+                        ));
+                    }
+                    "tool" => _ = self.found.tools.insert(text.to_owned()),
+                    "owner" => _ = self.found.owners.insert(text.to_owned()),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     fn comprehension(&mut self, comprehension: &ComprehensionExpr, depth: usize) -> Result<(), String> {
@@ -199,6 +237,11 @@ impl Look {
         self.own.truncate(before);
         inside
     }
+}
+
+/// Whether some owner is written so.
+fn is_owner(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(source, name)| Owner::new(source, name).is_ok())
 }
 
 /// A pattern is the operator's: one out of the arguments could cost what it likes, and is never checked before.

@@ -278,3 +278,47 @@ fn no_text_of_an_error_quotes_an_argument() {
         assert!(!text.contains("hunter"), "{when}: {text}");
     }
 }
+
+#[track_caller]
+fn misread(when: &str, words: &[&str]) {
+    let Err(fault) = Condition::compile(when) else { panic!("{when} is taken") };
+    for word in words {
+        assert!(fault.what.contains(word), "{when}: {word:?} is missing in {fault}");
+    }
+}
+
+#[test]
+fn an_owner_is_compared_with_what_one_can_be() {
+    for when in [
+        "owner == \"ci\"",
+        "\"ci\" != owner",
+        "owner in [\"os:alice\", \"ci\"]",
+        "args.n > 1 && !(owner == \"ci\")",
+        "args.to.exists(t, t == 1 && owner == \"ci\")",
+    ] {
+        misread(when, &["owner is never \"ci\"", "\"name:ci\""]);
+    }
+    misread("owner == \"\"", &["owner is never"]);
+    misread("owner == \"os:\"", &["owner is never"]);
+    misread("owner == \"OS:alice\"", &["owner is never"]);
+    for when in [
+        "owner == \"name:ci\"",
+        "owner in [\"os:alice\", \"key:a\"]",
+        "owner == args.owner",
+        "args.owner == \"ci\"",
+        "owner.startsWith(\"name:c\")",
+        "\"ci\" in args.owners",
+    ] {
+        assert!(Condition::compile(when).is_ok(), "{when}");
+    }
+}
+
+#[test]
+fn an_operator_of_another_language_gets_the_one_of_this() {
+    misread("args.path = \"x\"", &["compared with =="]);
+    misread("args.a > 1 and args.b == \"=\"", &["write && for and"]);
+    misread("args.a > 1 OR args.b", &["write || for or"]);
+    misread("not args.a", &["write ! for not"]);
+    let Err(fault) = Condition::compile("args.a == \"b = c and d\" )") else { panic!("it is taken") };
+    assert!(!fault.what.contains("write") && !fault.what.contains("compared"), "{fault}");
+}

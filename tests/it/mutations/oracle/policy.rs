@@ -40,7 +40,7 @@ pub fn budgets(written: Vec<Value>, facts: &mut Facts) -> Result<(), String> {
         let most = match counts {
             (Some(calls), None, None) => format!("{calls} calls"),
             (None, Some(sum), Some(most)) => {
-                let path = sum.strip_prefix("args.").filter(|path| path.split('.').all(|part| !part.trim().is_empty()));
+                let path = sum.strip_prefix("args.").filter(|path| path.split('.').all(is_word));
                 let path = path.ok_or_else(|| format!("{sum:?} is no path to an argument"))?;
                 format!("{} of args.{path}", words::amount(&most)?)
             }
@@ -49,6 +49,13 @@ pub fn budgets(written: Vec<Value>, facts: &mut Facts) -> Result<(), String> {
         facts.insert(format!("calls of {tools} have {most} in {per} ms"), Guard);
     }
     Ok(())
+}
+
+/// Letters, digits and underscores, and no digit first.
+fn is_word(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// A name, a list of them, or `*` by itself.

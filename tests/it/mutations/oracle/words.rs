@@ -61,14 +61,14 @@ pub fn time(text: &str) -> Result<u128, String> {
     }
 }
 
-/// Bytes: a number, with B, KiB, MiB or GiB behind it or nothing.
+/// Bytes: a number with B, KiB, MiB or GiB behind it.
 pub fn size(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is no size");
     let units = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("B", 0)];
     let (number, power) = units
         .into_iter()
         .find_map(|(unit, power)| Some((text.strip_suffix(unit)?.trim_end_matches(' '), power)))
-        .unwrap_or((text.trim_end_matches(' '), 0));
+        .ok_or_else(wrong)?;
     if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(wrong());
     }

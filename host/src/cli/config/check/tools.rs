@@ -17,7 +17,14 @@ pub(super) fn print(seen: &Seen) -> anyhow::Result<()> {
     }
     out(&tools.to_string())?;
     if seen.host.tools().is_empty() {
-        line("there is no tool: add a plug-in under [plugins.NAME]")?;
+        let off = seen.config.plugins.iter().find(|plugin| plugin.options.tools.as_ref().is_some_and(Vec::is_empty));
+        line(&match off {
+            Some(plugin) => format!(
+                "there is no tool: `tools` of [plugins.{}] is empty; name some in it, or take the line out for all",
+                plugin.name
+            ),
+            None => "there is no tool: add a plug-in under [plugins.NAME]".to_owned(),
+        })?;
     }
     line("")?;
     line(MEANING)?;

@@ -151,7 +151,7 @@ impl Audit {
         self.inner.tell_left_out()?;
         let latest = self.inner.state().last();
         self.sync_to(latest).await?;
-        self.tell_command().await;
+        self.inner.tell().await;
         Ok(())
     }
 
@@ -170,7 +170,7 @@ impl Audit {
         self.inner.heard(closed)?;
         let latest = self.inner.state().last();
         self.sync_to(latest).await?;
-        self.tell_command().await;
+        self.inner.tell().await;
         Ok(())
     }
 

@@ -68,7 +68,7 @@ impl Audit {
     fn announce(&self) {
         {
             let mut state = self.inner.state();
-            if self.inner.options.command.is_none() || state.telling || !state.has_news() {
+            if self.inner.options.command.is_none() || state.telling || state.news().is_none() {
                 return;
             }
             state.telling = true;
@@ -82,17 +82,12 @@ impl Audit {
                 tokio::time::sleep(command::PAUSE).await;
                 let Some(inner) = weak.upgrade() else { return };
                 let mut state = inner.state();
-                if !state.has_news() {
+                if state.news().is_none() {
                     state.telling = false;
                     return;
                 }
             }
         });
-    }
-
-    /// Gives the last head to the command now, where it has not had it.
-    pub(super) async fn tell_command(&self) {
-        self.inner.tell().await;
     }
 }
 
@@ -146,14 +141,10 @@ impl Inner {
 
     /// Gives the last head to the command, where there is one that has not had it. Whether the command works is a row as
     /// soon as that changes.
-    async fn tell(self: &Arc<Self>) {
+    pub(super) async fn tell(self: &Arc<Self>) {
         let Some(command) = self.options.command.clone() else { return };
         let _turn = self.giving.lock().await;
-        let head = {
-            let state = self.state();
-            state.head.clone().filter(|_| state.has_news())
-        };
-        let Some(head) = head else { return };
+        let Some(head) = self.state().news().cloned() else { return };
         let seq = head.seq;
         let told = spawn_blocking(move || command.tell(&head, command::PATIENCE)).await;
         let told = told.unwrap_or_else(|e| Err(e.to_string()));
@@ -174,16 +165,11 @@ impl Inner {
             let _ = self.append(None, Event::CheckpointCommand { works });
         }
     }
-}
 
-impl Inner {
     /// Gives the command what it has not had, where nobody is left who could wait for it. It blocks for as long as that has
     /// patience.
     fn tell_last(&self) {
-        let head = {
-            let state = self.state();
-            state.head.clone().filter(|_| state.has_news())
-        };
+        let head = self.state().news().cloned();
         if let (Some(head), Some(command)) = (head, &self.options.command)
             && let Err(what) = command.tell(&head, command::PATIENCE)
         {
@@ -197,9 +183,9 @@ impl State {
         self.current.as_ref().is_some_and(|current| current.closed)
     }
 
-    /// Whether the command has not had the last head.
-    fn has_news(&self) -> bool {
-        self.head.as_ref().is_some_and(|head| head.seq > self.told)
+    /// The last head, where the command has not had it.
+    fn news(&self) -> Option<&Head> {
+        self.head.as_ref().filter(|head| head.seq > self.told)
     }
 }
 

@@ -63,20 +63,23 @@ impl Replaceable {
 
     /// Waits until every run that was started is over and recorded.
     pub async fn drain(&self) {
-        let host = match &*self.state.borrow() {
-            Some(Ok(ready)) => ready.host.clone(),
-            _ => return,
-        };
-        host.drain().await;
+        if let Some(host) = self.host() {
+            host.drain().await;
+        }
     }
 
     /// The same, and ends the audit in order: for whoever serves nothing more.
     pub async fn close(&self) {
-        let host = match &*self.state.borrow() {
-            Some(Ok(ready)) => ready.host.clone(),
-            _ => return,
-        };
-        host.close().await;
+        if let Some(host) = self.host() {
+            host.close().await;
+        }
+    }
+
+    fn host(&self) -> Option<Host> {
+        match &*self.state.borrow() {
+            Some(Ok(ready)) => Some(ready.host.clone()),
+            _ => None,
+        }
     }
 
     pub(super) fn announced(&self) -> &Announced {

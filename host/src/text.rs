@@ -266,6 +266,20 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
+/// What kind of value a reader says that it found, in words for people; `table`: what names with values are called there.
+pub(crate) fn kind<'t>(found: &str, table: &'t str) -> Option<&'t str> {
+    Some(match found.split([' ', '`', '"']).next()? {
+        "map" => table,
+        "sequence" => "a list",
+        "string" => "a text",
+        "integer" => "a whole number",
+        "floating" => "a number with a fraction",
+        "boolean" => "true or false",
+        "null" => "null",
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

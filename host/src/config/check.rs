@@ -71,34 +71,15 @@ fn advise(message: &str) -> String {
     unlike(&message).unwrap_or_else(|| message.into_owned())
 }
 
-/// The sentence about a value of the wrong type, in the words of the file and not of the program. It says nothing of the value.
+/// The sentence about a value that has words of its own, such as a length of time, and is of another type: whatever has none is
+/// looked at before ([`shape`](super::shape)). It says nothing of the value.
 fn unlike(message: &str) -> Option<String> {
     let (found, expected) = message.strip_prefix("invalid type: ")?.split_once(", expected ")?;
-    let found = match found.split([' ', '`', '"']).next()? {
-        "map" => "a table",
-        "sequence" => "a list",
-        "string" => "a text",
-        "integer" => "a whole number",
-        "floating" => "a number with a fraction",
-        "boolean" => "true or false",
-        _ => return None,
-    };
-    let expected = expected.lines().next()?;
-    if (found, expected) == ("a table", "a sequence") {
-        return Some("a table stands here where a list of tables belongs: write [[…]] with two brackets".into());
-    }
-    let expected = match expected {
-        "a map" => "a table",
-        "a sequence" => "a list",
+    let found = text::kind(found, "a table")?;
+    let expected = match expected.lines().next()? {
         "a string" => "a text in quotes",
-        "a boolean" => "true or false",
-        "i64" | "u64" | "u32" | "i32" | "u16" => "a whole number",
-        table if table.starts_with("struct ") => "a table",
         own => own,
     };
-    if (found, expected) == ("a list", "a table") {
-        return Some("a list stands here where one table belongs: write […] with one bracket".into());
-    }
     Some(format!("{found} stands here where {expected} belongs"))
 }
 

@@ -82,12 +82,12 @@ impl Shape<'_> {
         }
     }
 
-    /// A number that is only bounded by what its type holds. Others have a word of their own.
+    /// A number that is only bounded by what its type holds, or is none that any type holds. Others have a word of their own.
     fn within(&self, schema: &Value, number: &DeInteger<'_>, value: &Spanned<DeValue<'_>>) -> Result<(), Error> {
-        if schema.get("format").is_none() {
+        let number = i128::from_str_radix(number.as_str(), number.radix()).ok();
+        if schema.get("format").is_none() && number.is_some_and(|number| i64::try_from(number).is_ok()) {
             return Ok(());
         }
-        let number = i128::from_str_radix(number.as_str(), number.radix()).ok();
         let bound = |key, or: i128| schema.get(key).and_then(Value::as_i64).map_or(or, i128::from);
         let (least, most) = (bound("minimum", 0), bound("maximum", i64::MAX.into()));
         match number.is_some_and(|number| (least..=most).contains(&number)) {
@@ -222,34 +222,11 @@ mod tests {
         check::<File>(&Places::new("a.toml".into(), text.into())).err().map(|error| error.to_string())
     }
 
-    /// Every place of the schema where a table belongs, as a text in which `@` stands there.
-    fn places(root: &Value, schema: &Value, text: &str, all: &mut Vec<String>) {
-        let shape = Shape { root, places: &Places::default() };
-        let schema = shape.resolved(schema);
-        if schema["type"] == "array" {
-            places(root, &schema["items"], &text.replace('@', "[@]"), all);
-        }
-        if schema["type"] != "object" {
-            return;
-        }
-        all.push(text.to_owned());
-        for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
-            places(root, inner, &text.replace('@', &format!("{{ {key} = @ }}")), all);
-        }
-        if let Some(inner) = schema.get("additionalProperties").filter(|inner| inner.is_object()) {
-            places(root, inner, &text.replace('@', "{ x = @ }"), all);
-        }
-    }
-
     #[test]
     fn no_table_can_be_written_as_a_list_or_a_text() {
-        let root = schemars::schema_for!(File).to_value();
-        let mut all = Vec::new();
-        for (key, schema) in root["properties"].as_object().unwrap() {
-            places(&root, schema, &format!("{key} = @"), &mut all);
-        }
+        let all: Vec<_> = all_values().into_iter().filter(|(_, table)| *table).collect();
         assert!(all.len() >= 18, "{all:#?}");
-        for place in all {
+        for (place, _) in all {
             for (wrong, what) in [("[1, 2]", "a list"), ("[]", "a list"), ("\"x\"", "a text"), ("7", "a single value")]
             {
                 let text = place.replace('@', wrong);
@@ -294,11 +271,21 @@ mod tests {
         }
     }
 
-    /// Every place of a value, as a text in which `@` stands there; what is needed beside it is not.
-    fn values(root: &Value, schema: &Value, text: &str, all: &mut Vec<String>) {
+    /// Every place of a value, as a text in which `@` stands there, and whether a table belongs there; what is needed beside it
+    /// is not in the text.
+    fn all_values() -> Vec<(String, bool)> {
+        let root = schemars::schema_for!(File).to_value();
+        let mut all = Vec::new();
+        for (key, schema) in root["properties"].as_object().unwrap() {
+            values(&root, schema, &format!("{key} = @"), &mut all);
+        }
+        all
+    }
+
+    fn values(root: &Value, schema: &Value, text: &str, all: &mut Vec<(String, bool)>) {
         let shape = Shape { root, places: &Places::default() };
         let schema = shape.resolved(schema);
-        all.push(text.to_owned());
+        all.push((text.to_owned(), schema["type"] == "object"));
         if let Some(items) = schema.get("items") {
             values(root, items, &text.replace('@', "[@]"), all);
         }
@@ -312,11 +299,7 @@ mod tests {
 
     #[test]
     fn whatever_stands_at_any_key_nobody_reads_the_words_of_the_program() {
-        let root = schemars::schema_for!(File).to_value();
-        let mut all = Vec::new();
-        for (key, schema) in root["properties"].as_object().unwrap() {
-            values(&root, schema, &format!("{key} = @"), &mut all);
-        }
+        let all = all_values();
         assert!(all.len() > 80, "{all:#?}");
         let home = Path::new("/nowhere");
         let user = Dirs { config: home.into(), state: home.into(), cache: home.into() };
@@ -362,7 +345,7 @@ mod tests {
             "2026-01-01",
         ];
         let mut refused = 0;
-        for place in &all {
+        for (place, _) in &all {
             for value in wrong {
                 let text = place.replace('@', value);
                 let Err(error) =

@@ -117,16 +117,7 @@ fn advised(what: &str) -> String {
 /// The sentence about a value of the wrong kind, in the words of JSON and not of the program.
 fn unlike(what: &str) -> Option<String> {
     let (found, expected) = what.strip_prefix("invalid type: ")?.split_once(", expected ")?;
-    let found = match found.split([' ', '`', '"']).next()? {
-        "map" => "an object",
-        "sequence" => "a list",
-        "string" => "a text",
-        "integer" => "a whole number",
-        "floating" => "a number with a fraction",
-        "boolean" => "true or false",
-        "null" => "null",
-        _ => return None,
-    };
+    let found = text::kind(found, "an object")?;
     let expected = match expected {
         "a map" => "an object, such as {\"host\": \"api.example.com\"}",
         "a sequence" => "a list, such as [\"…\"]",

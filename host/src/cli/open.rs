@@ -261,13 +261,9 @@ async fn plugin(
         }
         Err(e) if e.kind() == ErrorKind::Config => Err(explain(config, part, sandbox, admitted, e).await?.into()),
         Err(e) => {
-            let text = e.to_string();
-            // A limit that is too small to load with is about its own line, where there is one.
-            let memory = format!("plugins.{}.limits.memory", part.name);
-            let small = text.contains("out of memory: it may use") && config.places.has(&memory);
-            let place = if small { memory } else { format!("plugins.{}.source", part.name) };
-            let text = if small { format!("{text}; write more, or leave the line out for 256 MiB") } else { text };
-            Err(changed(config, part, sandbox).await?.unwrap_or_else(|| config.places.error(&place, &text)).into())
+            let place = format!("plugins.{}.source", part.name);
+            let told = || config.places.error(&place, &e.to_string());
+            Err(changed(config, part, sandbox).await?.unwrap_or_else(told).into())
         }
     }
 }

@@ -50,13 +50,13 @@ fn shown(path: &[String]) -> String {
 #[cfg(feature = "rules")]
 pub(super) fn rule(rule: &Rule, all: &[Listed<'_>]) -> Result<(), String> {
     for name in rule.condition.tools() {
-        let name = name.escape_debug();
-        if !all.iter().any(|listed| listed.name == name.to_string()) {
-            return Err(format!("there is no tool \"{name}\" for `tool` to be: give a name that is listed"));
+        let (listed, name_shown) = (all.iter().any(|listed| listed.name == name), name.escape_debug());
+        if !listed {
+            return Err(format!("there is no tool \"{name_shown}\" for `tool` to be: give a name that is listed"));
         }
-        if !rule.tools.has(&name.to_string()) {
+        if !rule.tools.has(name) {
             return Err(format!(
-                "this rule is not about \"{name}\", so that `tool` is never that: name it in the rule's tools, or leave it out"
+                "this rule is not about \"{name_shown}\", so that `tool` is never that: name it in the rule's tools, or leave it out"
             ));
         }
     }

@@ -224,7 +224,8 @@ impl ResourceLimiter for Usage {
         if grow(&mut self.memory, self.memory_limit, current, desired) {
             return Ok(true);
         }
-        let text = format!("out of memory: it may use {}", crate::text::bytes(self.memory_limit));
+        let text =
+            format!("out of memory: it may use {} (`memory` under its limits)", crate::text::bytes(self.memory_limit));
         self.exceeded = Some(text.clone());
         Err(wasmtime::Error::msg(text))
     }
@@ -233,7 +234,10 @@ impl ResourceLimiter for Usage {
         if grow(&mut self.tables, self.tables_limit, current, desired) {
             return Ok(true);
         }
-        let text = format!("out of table space: it may use {} elements", self.tables_limit);
+        let text = format!(
+            "out of table space: it may use {} elements (`table_elements` under its limits)",
+            self.tables_limit
+        );
         self.exceeded = Some(text.clone());
         Err(wasmtime::Error::msg(text))
     }

@@ -169,7 +169,8 @@ fn a_limit_is_above_zero() {
 fn a_size_is_a_number_or_has_a_binary_unit() {
     refused("[gate]\nmax_arguments = \"256 KB\"\n", 2, &["KiB"]);
     refused("[gate]\nmax_arguments = \"256\"\n", 2, &["has no unit", "256 MiB", "256 B"]);
-    refused(&files("[plugins.files.limits]\nmemory = 256\n"), 4, &["less than 64 KiB of memory"]);
+    refused(&files("[plugins.files.limits]\nmemory = 65535\n"), 4, &["less than 64 KiB of memory"]);
+    assert_eq!(accepted(&files("[plugins.files.limits]\nmemory = 65536\n")).plugins[0].options.limits.memory, 65_536);
     refused("[gate]\nmax_arguments = \"big\"\n", 2, &["no size"]);
     refused("[gate]\nmax_arguments = \"64\\tKiB\"\n", 2, &["no size"]);
     refused("[gate]\nmax_arguments = \"4 GiB\"\n", 2, &["less than 4 GiB"]);
@@ -222,6 +223,8 @@ fn a_plugin_has_a_name_and_a_file() {
         &["there is no plug-in file", "none.wasm", "correct the path"],
     );
     refused("[plugins.files]\nsource = \"inner\"\n", 2, &["not a file"]);
+    refused("[plugins.files]\nsource = \"~/x.wasm\"\n", 2, &["stands for no home directory"]);
+    refused(&files("dirs = [{ host = \"~/x\", guest = \"/x\" }]\n"), 3, &["stands for no home directory"]);
     let place = Place::new();
     let config = place.load(files("")).unwrap();
     assert_eq!(config.plugins[0].source, place.at("own/files.wasm"));

@@ -196,6 +196,10 @@ fn a_mistake_in_a_rule_or_a_budget_stops_the_start_with_its_line() {
         (rule(&format!("when = 'args.paht == \"\"'\n{deny}")), ["allows no args.paht", "when = 'args.paht"]),
         (rule(&format!("when = 'args.path == 5'\n{deny}")), ["args.path is a text", "when = '"]),
         (rule(&format!("when = '\"a\" in args.path'\n{deny}")), ["args.path is a text", "when = '"]),
+        (rule(&format!("when = 'owner == \"ci\"'\n{deny}")), ["owner is never \"ci\"", "when = 'owner"]),
+        (rule(&format!("when = 'tool == \"nope\"'\n{deny}")), ["there is no tool \"nope\"", "when = 'tool"]),
+        (rule(&format!("when = 'tool == \"read_file\"'\n{deny}")), ["is not about \"read_file\"", "when = 'tool"]),
+        (rule(&format!("when = 'args.path = \"x\"'\n{deny}")), ["compared with ==", "when = 'args.path = "]),
         (
             "[[budgets]]\ntool = \"write_file\"\nsum = \"args.content\"\nat_most = 5\nper = \"1h\"".into(),
             ["adds up numbers", "sum = \"args.content\""],

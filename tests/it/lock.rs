@@ -310,7 +310,7 @@ fn a_lock_that_is_damaged_or_that_others_can_write_stops_the_start() {
     refused(&["counterfoil.lock", "is not a file"]);
     fs::remove_dir(&path).unwrap();
     symlink("nowhere", &path).unwrap();
-    refused(&["counterfoil.lock", "there is no such file"]);
+    refused(&["counterfoil.lock", "is a link that leads nowhere", "remove the link"]);
     // One that leads somewhere stays a link, and what it leads to keeps its mode.
     fs::write(folder.path("home/real.lock"), &written).unwrap();
     fs::set_permissions(folder.path("home/real.lock"), fs::Permissions::from_mode(0o640)).unwrap();

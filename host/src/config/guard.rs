@@ -10,10 +10,27 @@ fn error(file: &Path, message: &str) -> Error {
     Error::new(ErrorKind::Config, format!("{}: {message}", text::escape(&file.display().to_string())))
 }
 
+/// The link in a path that leads nowhere.
+fn nowhere(file: &Path) -> Option<&Path> {
+    file.ancestors().find(|part| part.is_symlink() && !part.exists())
+}
+
 /// Reads a configuration file of at most `limit` bytes that only its user can write.
 pub(crate) fn read(file: &Path, limit: u64) -> Result<String, Error> {
     let unreadable = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::NotFound => error(file, "there is no such file: correct the path"),
+        std::io::ErrorKind::NotFound => match nowhere(file) {
+            Some(link) if link == file => {
+                error(file, "is a link that leads nowhere: put back what it leads to, or remove the link")
+            }
+            Some(link) => {
+                let link = text::escape(&link.display().to_string()).into_owned();
+                error(
+                    file,
+                    &format!("{link} is a link that leads nowhere: put back what it leads to, or correct the path"),
+                )
+            }
+            None => error(file, "there is no such file: correct the path"),
+        },
         kind => error(file, &format!("cannot be read ({kind}): check the path and its permissions")),
     };
     // Without waiting for a writer, should it be a pipe; what was opened is what is checked and read.
@@ -48,4 +65,32 @@ pub(crate) fn read(file: &Path, limit: u64) -> Result<String, Error> {
             format!("{}:{line}: is not UTF-8: save it as UTF-8", text::escape(&file.display().to_string())),
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_is_not_there_is_told_from_a_link_that_leads_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        symlink("gone", at("link")).unwrap();
+        symlink("link", at("further")).unwrap();
+        std::fs::write(at("there"), "x").unwrap();
+        symlink("there", at("good")).unwrap();
+        let refused = |path: &str| read(&at(path), 100).unwrap_err().to_string();
+        assert!(refused("none").ends_with("none: there is no such file: correct the path"));
+        assert!(refused("there/none").contains("cannot be read"));
+        assert!(
+            refused("link")
+                .ends_with("link: is a link that leads nowhere: put back what it leads to, or remove the link")
+        );
+        assert!(refused("further").contains("further: is a link that leads nowhere"));
+        let deep = refused("link/a/b");
+        assert!(deep.contains("link/a/b: ") && deep.contains("link is a link that leads nowhere"), "{deep}");
+        assert_eq!(read(&at("good"), 100).unwrap(), "x");
+    }
 }

@@ -41,6 +41,7 @@ mod sync;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod ways;
 mod words;
 
 pub use checkpoint::Head;
@@ -51,6 +52,7 @@ pub use options::{AuditOptions, LEAST_FILE, MAX_FILE};
 pub use search::{Filter, Found, Hit, search};
 pub use settle::{SettleError, resolve};
 pub use verify::verify;
+pub use ways::{Astray, Moved, astray, moved};
 
 use crate::gate::Clock;
 use crate::{Error, ErrorKind, private};
@@ -63,6 +65,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, UNIX_EPOCH};
+use ways::Ways;
 
 /// Writes the audit of this process. Cheap to clone: clones write one file.
 #[derive(Clone)]
@@ -111,12 +114,15 @@ impl Audit {
     /// Gets ready to write. Nothing is made before the first row.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`]: no place for checkpoints, or one inside the folder or around it; a size that is too small.
-    /// [`ErrorKind::Io`]: a folder that another user owns or can write.
+    /// [`ErrorKind::Config`]: no place for checkpoints, more than eight, or one inside the folder or around it; a size that is too small.
+    /// [`ErrorKind::Io`]: a folder that another user owns or can write, or to which a path leads that led to another one.
     pub fn open(options: AuditOptions) -> Result<Self, Error> {
         let config = |what: &str| Err(Error::new(ErrorKind::Config, what));
         if options.checkpoints.is_empty() {
             return config("the audit has no place for checkpoints: name a folder outside its own");
+        }
+        if options.checkpoints.len() > checkpoint::MOST_PLACES {
+            return config("the audit has 8 places for checkpoints at most: name fewer folders");
         }
         if options.checkpoints.iter().any(|place| private::within_one_another(place, &options.dir)) {
             return config("the checkpoints must not be with what they check: name a folder outside the audit's own");
@@ -128,6 +134,9 @@ impl Audit {
             private::existing_folder(folder)
                 .map_err(|e| Error::new(ErrorKind::Io, format!("the audit cannot be kept there: {e}")))?;
         }
+        Ways::read(&options.checkpoints)
+            .and_then(|ways| ways.refuse(&private::resolved(&options.dir)))
+            .map_err(|e| Error::new(ErrorKind::Io, format!("the audit cannot be kept there: {e}")))?;
         let inner = Inner {
             options,
             state: Mutex::default(),
@@ -162,12 +171,15 @@ impl Audit {
     /// # Errors
     /// [`ErrorKind::Io`]: the rows or their heads cannot be written.
     pub async fn close(&self) -> Result<(), Error> {
-        self.flush().await?;
-        let closed = {
-            let mut state = self.inner.state();
-            if state.broken.is_none() { state.close(&self.inner.options) } else { Ok(()) }
-        };
-        self.inner.heard(closed)?;
+        loop {
+            self.flush().await?;
+            let inner = Arc::clone(&self.inner);
+            let ended = tokio::task::spawn_blocking(move || inner.end()).await;
+            // Else a row came meanwhile.
+            if self.inner.heard(ended.unwrap_or_else(|e| Err(Unwritten(e.to_string()))))? {
+                break;
+            }
+        }
         let latest = self.inner.state().last();
         self.sync_to(latest).await?;
         self.inner.tell().await;

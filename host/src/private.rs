@@ -52,7 +52,8 @@ pub(crate) fn within_one_another(one: &Path, other: &Path) -> bool {
     one.starts_with(&other) || other.starts_with(&one)
 }
 
-fn resolved(path: &Path) -> PathBuf {
+/// Where a path leads, by whatever links; what is not there yet is where its path leads now.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let there = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, above)));
     match there {

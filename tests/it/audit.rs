@@ -2,6 +2,7 @@
 //! without it.
 
 mod config;
+mod moved;
 mod processes;
 mod served;
 mod shared;

@@ -1,6 +1,6 @@
 //! Whether a row could be written, tried where it would be. Leaves nothing behind.
 
-use super::{Audit, Inner, checkpoint, verify};
+use super::{Audit, Inner, checkpoint};
 use crate::{Error, ErrorKind, private};
 use rustix::fs::OFlags;
 use std::fs::{self, File, OpenOptions};
@@ -16,7 +16,7 @@ impl Audit {
     /// to do.
     pub fn check(&self) -> Result<(), Error> {
         let Inner { options, .. } = &*self.inner;
-        let whole = verify::real(&options.dir);
+        let whole = private::resolved(&options.dir);
         let own = options.checkpoints.iter().flat_map(|place| [place.clone(), checkpoint::folder(place, &whole)]);
         for folder in std::iter::once(options.dir.clone()).chain(own) {
             private::existing_folder(&folder).and_then(|()| writable(&folder)).map_err(|e| {

@@ -2,20 +2,26 @@
 //! in its place.
 //!
 //! One small file for each audit file, with two places that are written in turn, so that a torn write leaves the one before.
+//! Where several places keep the head of a file, each says which: a checkpoint that is missing in one of them is missed by the
+//! others, and a place that was named later owes nothing.
+//!
 //! A head is written here only once its rows are on the disk: a power cut never makes a checkpoint claim rows that it took.
 
 use super::line::{is_hash, no_hash};
-use crate::private;
+use crate::private::{self, resolved};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{FileExt, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of one place: a whole number of sectors on any disk that tears writes at all.
 const PLACE: usize = 512;
+/// How many places there may be: each checkpoint names them all.
+pub(super) const MOST_PLACES: usize = 8;
 /// What the name of an audit file ends with.
 pub(super) const AUDIT: &str = ".jsonl";
 /// What a checkpoint's name ends with instead.
@@ -33,18 +39,34 @@ pub struct Head {
     pub head: String,
     /// When that was written down: RFC 3339.
     pub time: String,
+    /// The places that keep it, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    places: Vec<String>,
     /// The start of the SHA-256 of the fields before, so that a torn write is told from a change.
     sum: String,
 }
 
 impl Head {
     pub(super) fn new(file: &str, seq: u64, head: &str, time: String) -> Self {
-        let sum = Self::sum(file, seq, head, &time);
-        Self { file: file.to_owned(), seq, head: head.to_owned(), time, sum }
+        let head =
+            Self { file: file.to_owned(), seq, head: head.to_owned(), time, places: Vec::new(), sum: String::new() };
+        Self { sum: head.summed(), ..head }
     }
 
-    fn sum(file: &str, seq: u64, head: &str, time: &str) -> String {
-        let whole = crate::digest::sha256(format!("{file}\n{seq}\n{head}\n{time}").as_bytes());
+    fn kept_in(&self, places: &[String]) -> Self {
+        let head = Self { places: places.to_vec(), ..self.clone() };
+        Self { sum: head.summed(), ..head }
+    }
+
+    /// Whether a place keeps the head of this file, too.
+    pub(super) fn is_kept_in(&self, place: &Ids) -> bool {
+        self.places.iter().any(|id| place.0.contains(id))
+    }
+
+    fn summed(&self) -> String {
+        let Self { file, seq, head, time, places, .. } = self;
+        let places: String = places.iter().map(|place| format!("\n{place}")).collect();
+        let whole = crate::digest::sha256(format!("{file}\n{seq}\n{head}\n{time}{places}").as_bytes());
         whole.get(..16).unwrap_or_default().to_owned()
     }
 
@@ -58,7 +80,7 @@ impl Head {
     fn read(place: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(place).ok()?;
         let head: Self = serde_json::from_str(text.trim_end()).ok()?;
-        let whole = is_hash(&head.head) && head.sum == Self::sum(&head.file, head.seq, &head.head, &head.time);
+        let whole = is_hash(&head.head) && head.sum == head.summed();
         whole.then_some(head)
     }
 }
@@ -67,6 +89,31 @@ impl Head {
 pub(crate) fn folder(place: &Path, audit: &Path) -> PathBuf {
     let id = crate::digest::sha256(audit.as_os_str().as_encoded_bytes());
     place.join(id.get(..16).unwrap_or_default())
+}
+
+/// Which place one is: by where it is, and by the path that led there when it was asked.
+pub(super) struct Ids([String; 2]);
+
+impl Ids {
+    pub(super) fn of(place: &Path) -> Self {
+        let given = std::path::absolute(place).unwrap_or_else(|_| place.to_owned());
+        Self([resolved(place), given].map(|path| {
+            let id = crate::digest::sha256(path.as_os_str().as_encoded_bytes());
+            id.get(..16).unwrap_or_default().to_owned()
+        }))
+    }
+
+    /// What is written down: where it is.
+    fn into_id(self) -> String {
+        let [id, _] = self.0;
+        id
+    }
+}
+
+/// How the places of a file are written down in each of them: not at all, where there is one.
+pub(super) fn places(places: &[PathBuf]) -> Arc<[String]> {
+    let several = places.iter().filter(|_| places.len() > 1);
+    several.map(|place| Ids::of(place).into_id()).collect()
 }
 
 /// The checkpoint's name of an audit file.
@@ -79,12 +126,13 @@ pub(super) struct Checkpoint {
     file: File,
     path: PathBuf,
     identity: (u64, u64),
+    places: Arc<[String]>,
     turn: AtomicU64,
 }
 
 impl Checkpoint {
-    /// Makes the checkpoint of a new file.
-    pub(super) fn create(folder: &Path, file: &str, time: String) -> io::Result<Self> {
+    /// Makes the checkpoint of a new file. `places`: every place that has one.
+    pub(super) fn create(folder: &Path, file: &str, time: String, places: &Arc<[String]>) -> io::Result<Self> {
         // The place itself, too: whoever can write it can put another folder there.
         if let Some(place) = folder.parent() {
             private::folder(place)?;
@@ -98,7 +146,8 @@ impl Checkpoint {
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
             .open(&path)?;
         let found = opened.metadata()?;
-        let made = Self { file: opened, path, identity: (found.dev(), found.ino()), turn: AtomicU64::new(0) };
+        let (identity, places) = ((found.dev(), found.ino()), Arc::clone(places));
+        let made = Self { file: opened, path, identity, places, turn: AtomicU64::new(0) };
         if let Err(e) = made.write(&Head::new(file, 0, &no_hash(), time)) {
             made.forget();
             return Err(e);
@@ -113,7 +162,7 @@ impl Checkpoint {
             let what = format!("{} was put in place of the checkpoint that was there", self.path.display());
             return Err(io::Error::other(what));
         }
-        let mut line = head.line().into_bytes();
+        let mut line = head.kept_in(&self.places).line().into_bytes();
         if line.len() > PLACE {
             return Err(io::Error::other("a head does not fit into its checkpoint"));
         }
@@ -129,6 +178,11 @@ impl Checkpoint {
     pub(super) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()?;
         self.path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    }
+
+    /// Makes the head that was written last outlive a power cut.
+    pub(super) fn keep(&self) -> io::Result<()> {
+        self.file.sync_data()
     }
 
     /// Takes away the checkpoint of a file that was never begun.
@@ -165,7 +219,7 @@ pub(super) fn read(folder: &Path, file: &str) -> io::Result<Option<Result<Head, 
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
 
     const FILE: &str = "20260518T143320123Z-0123456789ab-0001.jsonl";
@@ -175,7 +229,7 @@ mod tests {
     }
 
     fn made(folder: &Path) -> Checkpoint {
-        Checkpoint::create(folder, FILE, "2026-05-18T14:33:20.000Z".into()).unwrap()
+        Checkpoint::create(folder, FILE, "2026-05-18T14:33:20.000Z".into(), &Arc::default()).unwrap()
     }
 
     #[test]
@@ -210,6 +264,19 @@ mod tests {
         }
         fs::write(&path, vec![b'x'; 2 * PLACE]).unwrap();
         assert!(read(&folder, FILE).unwrap().unwrap().is_err());
+    }
+
+    #[test]
+    fn as_many_places_as_there_may_be_fit_into_a_checkpoint_and_are_read_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let all: Vec<PathBuf> = (0..MOST_PLACES).map(|at| dir.path().join(at.to_string())).collect();
+        let checkpoint = Checkpoint::create(&dir.path().join("c"), FILE, head(0).time, &places(&all)).unwrap();
+        checkpoint.write(&head(u64::MAX)).unwrap();
+        let read = read(&dir.path().join("c"), FILE).unwrap().unwrap().unwrap();
+        assert_eq!((read.seq, read.places.len()), (u64::MAX, MOST_PLACES));
+        assert!(all.iter().all(|place| read.is_kept_in(&Ids::of(place))));
+        assert!(!read.is_kept_in(&Ids::of(dir.path())));
+        assert!(places(&all[..1]).is_empty());
     }
 
     #[test]

@@ -322,7 +322,7 @@ pub const FIELDS: [(&str, &str); 40] = [
     ("process", "number of the process that wrote it"),
     ("config", "the configuration of that process, by its path"),
     ("previous", "after a rotation: `file`, last `seq` and `head` of the file before"),
-    ("cause", "`start`, `reload` or `rotation`"),
+    ("cause", "`start`, `reload` or `rotation`; of `closed`: `rotation` where the next file goes on from this one"),
     ("since", "since when it is in force"),
     ("model", "version of the risk model"),
     ("tools", "how many tools there are"),

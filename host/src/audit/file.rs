@@ -4,6 +4,7 @@
 use super::checkpoint::{self, AUDIT, Checkpoint, Head};
 use super::event::{Previous, Row};
 use super::line::{self, MAX_LINE};
+use super::ways::Ways;
 use crate::{others, private};
 use rustix::fs::OFlags;
 use std::fs::{self, File, OpenOptions};
@@ -17,6 +18,20 @@ pub(super) const FORMAT: &str = "counterfoil-audit 1";
 
 /// What the last row of a file says that was ended in order.
 pub(super) const CLOSED: &str = "closed";
+
+/// Why a row stands there: the file is full, and the next goes on from it.
+pub(super) const ROTATION: &str = "rotation";
+
+/// Why a file ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// Nothing more comes. Everything before its last row is covered, and that outlives a power cut: so a checkpoint that knows
+    /// less was put back.
+    Over,
+    /// The next goes on from it. It is covered to its last row, and that outlives a power cut, before any checkpoint of the next
+    /// one counts a row.
+    Full,
+}
 
 /// Why a row is not there.
 #[derive(Debug)]
@@ -53,8 +68,12 @@ pub(super) struct Current {
 impl Current {
     /// Makes the file `name` in `dir`, and its checkpoints. No row is in it yet.
     pub(super) fn create(dir: &Path, places: &[PathBuf], name: String, before: u64, time: &str) -> io::Result<Self> {
+        let ways = Ways::read(places)?;
+        ways.refuse(&private::resolved(dir))?;
         private::folder(dir)?;
         let whole = dir.canonicalize()?;
+        ways.refuse(&whole)?;
+        ways.note(places, dir, &whole)?;
         let path = whole.join(&name);
         let file = OpenOptions::new()
             .append(true)
@@ -63,9 +82,10 @@ impl Current {
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
             .open(&path)?;
         let found = file.metadata()?;
+        let kept_in = checkpoint::places(places);
         let mut checkpoints: Vec<Checkpoint> = Vec::with_capacity(places.len());
         for place in places {
-            match Checkpoint::create(&checkpoint::folder(place, &whole), &name, time.to_owned()) {
+            match Checkpoint::create(&checkpoint::folder(place, &whole), &name, time.to_owned(), &kept_in) {
                 Ok(made) => checkpoints.push(made),
                 Err(e) => {
                     checkpoints.iter().for_each(Checkpoint::forget);
@@ -109,9 +129,10 @@ impl Current {
     }
 
     /// The last row: whatever is behind it is none of ours.
-    pub(super) fn close(&mut self, time: String) -> Result<(), Stop> {
+    pub(super) fn close(&mut self, why: End, time: String) -> Result<(), Stop> {
         if !self.closed {
-            self.append(Row { event: CLOSED, ..Row::default() }, time)?;
+            let cause = (why == End::Full).then_some(ROTATION);
+            self.append(Row { event: CLOSED, cause, ..Row::default() }, time)?;
             self.closed = true;
         }
         Ok(())
@@ -213,6 +234,11 @@ impl Written {
             checkpoint.write(&head)?;
         }
         Ok(())
+    }
+
+    /// Makes its heads, as they are written down, outlive a power cut. Blocks.
+    pub(super) fn keep(&self) -> io::Result<()> {
+        self.checkpoints.iter().try_for_each(Checkpoint::keep)
     }
 }
 

@@ -1,6 +1,9 @@
 //! What can be found in the files of a folder: faults, which are signs of damage or tampering, and remarks, which are none.
 //! Each kind is listed so often and then counted.
 
+use super::ways::Astray;
+use std::path::PathBuf;
+
 /// How many findings of each kind are listed; the rest is counted.
 const MOST: usize = 1_000;
 
@@ -40,6 +43,15 @@ pub enum Fault {
         /// Its number.
         known: u64,
     },
+    /// A checkpoint of a file that was ended knows less than it did then.
+    PutBack {
+        /// The place that it is in.
+        place: PathBuf,
+        /// The last row that it knows of.
+        known: u64,
+        /// The last of the file.
+        last: u64,
+    },
     /// The checkpoint knows of a file that is not there.
     Missing {
         /// The last row that the checkpoint knows of.
@@ -48,9 +60,16 @@ pub enum Fault {
     /// Something is behind the row that ends the file.
     Behind,
     /// There is no checkpoint for the file.
-    NoCheckpoint,
+    NoCheckpoint {
+        /// The place that should have one.
+        place: PathBuf,
+    },
     /// A further place, which is named instead of a file, has no checkpoint at all.
     EmptyPlace,
+    /// A path, which is named instead of a file, leads to the folder, and led to another one.
+    Astray(Astray),
+    /// A note of where the folder was, which is named instead of a file, cannot be used.
+    BadNote,
     /// The checkpoint cannot be read.
     BadCheckpoint(&'static str),
 }

@@ -3,7 +3,7 @@
 
 use super::line::{self, Row};
 use super::lines::{self, Content, Lines};
-use super::verify::real;
+use crate::private::resolved;
 use crate::{Error, ErrorKind, Level};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -94,7 +94,7 @@ type Place = (SystemTime, usize, u64, u64, usize);
 /// # Errors
 /// [`ErrorKind::Io`]: the folder cannot be read, or `each` failed.
 pub fn search(dir: &Path, filter: &Filter, mut each: impl FnMut(Hit) -> io::Result<()>) -> Result<Found, Error> {
-    let dir = real(dir);
+    let dir = resolved(dir);
     let failed =
         |e: io::Error| Error::new(ErrorKind::Io, format!("{} cannot be read: {e}", dir.display())).with_source(e);
     let (names, _) = lines::names(&dir).map_err(failed)?;

@@ -3,7 +3,7 @@
 
 use super::event::{Previous, Row};
 use super::failing::Failing;
-use super::file::{self, Current, Stop, Written};
+use super::file::{self, Current, End, Stop, Written};
 use super::idle::Idle;
 use super::in_force::Rows;
 use super::{AuditOptions, Head, Unwritten, time};
@@ -62,7 +62,7 @@ impl State {
     /// Begins a file: the first, or the one behind a full one.
     fn begin(&mut self, options: &AuditOptions) -> Result<(), Unwritten> {
         let time = time(&*options.clock);
-        self.close(options)?;
+        self.close(End::Full, options)?;
         let before = self.current.as_ref().map(Current::written);
         let name = match &before {
             Some(before) => file::next_name(&before.name),
@@ -85,7 +85,7 @@ impl State {
             }));
         }
         if before.is_some() {
-            self.due = self.due.or(self.in_force.is_some().then_some("rotation"));
+            self.due = self.due.or(self.in_force.is_some().then_some(file::ROTATION));
         }
         self.closing.extend(before);
         self.current = Some(next);
@@ -93,9 +93,28 @@ impl State {
     }
 
     /// Says that no row comes behind the last one of the file.
-    pub(super) fn close(&mut self, options: &AuditOptions) -> Result<(), Unwritten> {
+    pub(super) fn close(&mut self, why: End, options: &AuditOptions) -> Result<(), Unwritten> {
         let Some(current) = &mut self.current else { return Ok(()) };
-        current.close(time(&*options.clock)).map_err(|stop| self.stopped(stop))
+        current.close(why, time(&*options.clock)).map_err(|stop| self.stopped(stop))
+    }
+
+    /// A file is on the disk up to a row, and its head is written down.
+    pub(super) fn covered(&mut self, written: &Written, time: String) {
+        self.synced = self.synced.max(written.seq);
+        self.uncovered = None;
+        if self.head.as_ref().is_none_or(|head| head.seq < written.seq) {
+            self.head = Some(Head::new(&written.name, written.seq, &written.head, time));
+        }
+        // It may have been ended meanwhile, behind more rows than these.
+        self.closing.retain(|closing| closing.name != written.name || closing.seq > written.seq);
+        if let Some(current) = self.current.as_mut().filter(|current| current.name == written.name) {
+            current.settled = true;
+        }
+    }
+
+    /// Whether something that was written is not covered yet.
+    pub(super) fn is_behind(&self) -> bool {
+        self.last() > self.synced || !self.closing.is_empty()
     }
 
     pub(super) fn put(&mut self, row: Row<'_>, options: &AuditOptions) -> Result<u64, Unwritten> {

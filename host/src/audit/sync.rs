@@ -1,7 +1,7 @@
 //! Brings rows to the disk, many at once, and gives the heads away. Nothing here waits on an async worker.
 
 use super::event::Event;
-use super::file::{Current, Stop};
+use super::file::{Current, End, Stop};
 use super::{Audit, Head, Inner, State, Unwritten, command};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::AcqRel;
@@ -108,26 +108,20 @@ impl Inner {
     }
 
     fn synced(&self) -> Result<(), Unwritten> {
-        let (mut all, last) = {
+        let (ended, last) = {
             let state = self.state();
             (state.closing.clone(), state.current.as_ref().map(Current::written))
         };
-        all.extend(last);
-        for written in all {
-            let done = written.sync(self.time());
+        // An ended file before the one that goes on from it: what the next one's checkpoint counts vouches for its end.
+        let ended = ended.into_iter().map(|written| (written, true));
+        for (written, is_ended) in ended.chain(last.map(|written| (written, false))) {
+            let mut done = written.sync(self.time());
+            if done.is_ok() && is_ended {
+                done = written.keep().map_err(Stop::Now);
+            }
             let mut state = self.state();
             match done {
-                Ok(()) => {
-                    state.synced = state.synced.max(written.seq);
-                    state.uncovered = None;
-                    if state.head.as_ref().is_none_or(|head| head.seq < written.seq) {
-                        state.head = Some(Head::new(&written.name, written.seq, &written.head, self.time()));
-                    }
-                    state.closing.retain(|closing| closing.name != written.name);
-                    if let Some(current) = state.current.as_mut().filter(|current| current.name == written.name) {
-                        current.settled = true;
-                    }
-                }
+                Ok(()) => state.covered(&written, self.time()),
                 Err(Stop::Now(e)) => {
                     let why = format!("its checkpoint cannot be written: {e}");
                     state.uncovered = Some(why.clone());
@@ -137,6 +131,27 @@ impl Inner {
             }
         }
         Ok(())
+    }
+
+    /// Ends the file, as soon as all of it is covered and that outlives a power cut. Blocks. False: more is to be covered first.
+    pub(super) fn end(&self) -> Result<bool, Unwritten> {
+        let covered = {
+            let state = self.state();
+            let Some(current) = state.current.as_ref().filter(|current| state.broken.is_none() && !current.closed)
+            else {
+                return Ok(true);
+            };
+            if state.is_behind() {
+                return Ok(false);
+            }
+            current.written()
+        };
+        covered.keep().map_err(|e| Unwritten(format!("its checkpoint cannot be written: {e}")))?;
+        let mut state = self.state();
+        if state.last() > covered.seq {
+            return Ok(false);
+        }
+        state.close(End::Over, &self.options).map(|()| true)
     }
 
     /// Gives the last head to the command, where there is one that has not had it. Whether the command works is a row as
@@ -164,6 +179,15 @@ impl Inner {
             // What fails is in the log by then.
             let _ = self.append(None, Event::CheckpointCommand { works });
         }
+    }
+
+    /// Brings to the disk what is not there yet. Whether all of it is covered.
+    fn covers_all(&self) -> bool {
+        let (broken, behind) = {
+            let state = self.state();
+            (state.broken.is_some(), state.is_behind())
+        };
+        !broken && (!behind || self.sync().is_ok())
     }
 
     /// Gives the command what it has not had, where nobody is left who could wait for it. It blocks for as long as that has
@@ -195,17 +219,10 @@ impl Drop for Inner {
         let left_out = self.tell_left_out();
         // What fails is in the log by then.
         let _ = self.heard(left_out);
-        let closed = {
-            let mut state = self.state();
-            if state.broken.is_none() { state.close(&self.options) } else { Ok(()) }
-        };
-        let _ = self.heard(closed);
-        let unsynced = {
-            let state = self.state();
-            state.broken.is_none() && (state.last() > state.synced || !state.closing.is_empty())
-        };
-        if unsynced {
-            let _ = self.sync();
+        // Where it cannot be covered it is not ended: a file without an end is no false alarm.
+        if self.covers_all() {
+            let _ = self.heard(self.end());
+            self.covers_all();
         }
         self.tell_last();
     }

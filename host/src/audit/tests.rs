@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 mod damage;
+mod places;
+mod rollback;
 mod standing;
+mod ways;
 
 use super::event::{Ending, Event, Subject};
 use super::in_force::{Cause, InForce, Override};
@@ -196,7 +199,7 @@ async fn a_full_file_is_ended_and_the_next_goes_on_from_it() {
     assert_eq!(findings.remarks, [], "the run's end is in another file than its start");
     let rows = desk.rows();
     assert!(rows.iter().enumerate().all(|(at, row)| row["seq"] == at as u64 + 1), "the numbers go on");
-    assert_eq!(rows.iter().filter(|row| row["cause"] == "rotation").count(), 2);
+    assert_eq!(rows.iter().filter(|row| row["event"] == "in_force" && row["cause"] == "rotation").count(), 2);
     // A file in the middle that is gone is seen, whether its checkpoint is there or not.
     let middle = desk.files()[1].clone();
     fs::remove_file(&middle).unwrap();

@@ -5,7 +5,7 @@ mod words;
 
 use super::print::{self, bold, inset, line};
 use super::{Usage, exit, log, open};
-use crate::audit::{Checked, Findings, verify};
+use crate::audit::{Checked, Findings, Remark, verify};
 use crate::config::AuditConfig;
 use crate::text::escape;
 use serde_json::{Value, json};
@@ -15,8 +15,12 @@ use std::path::{Path, PathBuf};
 pub(super) enum Verb {
     /// Say whether every file is what was written, as far as its checkpoints reach
     #[command(after_help = "\
-Holds each file to its own chain, and to the checkpoints of its head, which are kept elsewhere: a changed, removed,
-exchanged or inserted row, a cut tail, a file that is gone or was put in another's place. Changes nothing.
+Changes nothing, and finds out:
+  a row that was changed, removed, exchanged or inserted
+  the end of a file that was cut, or a row behind it
+  a file that is gone, or was put in another's place
+  a checkpoint that is gone, or was put back to what it said earlier
+  a path of the audit that leads to another folder than it did
 
 What is no sign of tampering is told, too, and changes no exit code.
 
@@ -32,6 +36,27 @@ Exit codes: 0 everything is what was written, 1 something is not, 2 the configur
     },
     /// Show rows, the latest last
     Show(show::Args),
+    /// Say that you moved the folder of the audit, so that its checkpoints go along
+    #[command(after_help = "\
+Checkpoints go by where the path of the folder leads.
+Where it leads to another one than it did, neither serve nor call starts until you say that this was you.
+
+Checkpoints of files that are still in the earlier folder stay.
+Ends with what `counterfoil audit verify` says.
+
+Examples:
+  mv /var/log/counterfoil /data/audit && ln -s /data/audit /var/log/counterfoil
+  counterfoil audit moved                              the path is the same and leads elsewhere
+
+  mv audit /data/audit                                 and [audit] dir = \"/data/audit\"
+  counterfoil audit moved --from audit                 the path is another one
+
+Exit codes: 0 everything is what was written, 1 something is not, 2 nothing was moved, or the configuration is wrong.")]
+    Moved {
+        /// Where it was, where its path is another one now
+        #[arg(long, value_name = "FOLDER")]
+        from: Option<PathBuf>,
+    },
 }
 
 pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8> {
@@ -50,9 +75,30 @@ pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8>
         match verb {
             Verb::Verify { json, .. } => check(&audit, json),
             Verb::Show(args) => show::run(&args, &audit, &file),
+            Verb::Moved { from } => moved(&audit, from.as_deref()),
         }
     })
     .await?
+}
+
+fn moved(audit: &AuditConfig, from: Option<&Path>) -> anyhow::Result<u8> {
+    let moved = crate::audit::moved(&audit.dir, from, &audit.checkpoints)?;
+    let was: Vec<String> = moved.from.iter().map(|was| shown(was)).collect();
+    let was = was.join(" and ");
+    if moved.from.is_empty() {
+        let dir = shown(&audit.dir);
+        let what = format!("the path {dir} leads where it led: say where the folder was with --from, if you moved it");
+        return Err(Usage(what).into());
+    }
+    if moved.along == 0 && moved.stay == 0 && from.is_some() {
+        return Err(Usage(format!("no checkpoint is known of a file in {was}: --from is where the folder was")).into());
+    }
+    let along = number(moved.along as u64, "file");
+    line(&format!("the checkpoints of {along} go with the folder from {was} to {}", shown(&audit.dir)))?;
+    if moved.stay > 0 {
+        line(&format!("those of {} stay: they are still there", number(moved.stay as u64, "file")))?;
+    }
+    check(audit, false)
 }
 
 fn check(audit: &AuditConfig, json_only: bool) -> anyhow::Result<u8> {
@@ -82,7 +128,9 @@ fn check(audit: &AuditConfig, json_only: bool) -> anyhow::Result<u8> {
         several => format!("; the {several} things told above are no sign that somebody touched it"),
     };
     let (files, rows) = (number(files as u64, "file"), number(rows, "row"));
+    let begun = findings.remarks.iter().any(|finding| finding.what == Remark::Begun);
     line(&match (findings.files.is_empty(), findings.is_whole()) {
+        (true, true) if begun => format!("{dir} has no file, and nothing is known to have been recorded there"),
         (true, true) => format!("{dir} has no file, and no checkpoint knows of one: nothing was recorded there yet"),
         (false, true) => {
             format!("{} {files} with {rows} in {dir}, as far as the checkpoints reach{remarks}", bold("whole:"))

@@ -4,6 +4,7 @@ use super::{files, rows, story};
 use counterfoil_tests::program::Folder;
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// A configured folder whose configuration has these lines in front.
@@ -22,8 +23,12 @@ fn the_folder_a_second_place_and_a_command_are_used() {
     story(&folder);
     let written = files(&folder, "work/told").len();
     assert_eq!(written, 5);
-    let heads = fs::read_dir(folder.path("work/heads")).unwrap().next().unwrap().unwrap().path();
-    assert_eq!(fs::read_dir(heads).unwrap().count(), written);
+    let (further, state) = (folder.path("work/heads"), folder.path("home/.local/state/counterfoil/checkpoints"));
+    let place_in = |place: &Path| {
+        let all = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path());
+        all.filter(|entry| entry.is_dir()).collect::<Vec<_>>().remove(0)
+    };
+    assert_eq!(fs::read_dir(place_in(&further)).unwrap().count(), written);
     let given = fs::read_to_string(folder.path("work/given")).unwrap();
     let given: Vec<Value> = given.lines().map(|head| serde_json::from_str(head).unwrap()).collect();
     for file in files(&folder, "work/told") {
@@ -40,13 +45,21 @@ fn the_folder_a_second_place_and_a_command_are_used() {
     assert!(!verified.out.contains("came after the last checkpoint"), "{verified:?}");
     folder.run(&["config", "check"]).gave(0, &["the audit is written to", "told", "heads", "/bin/sh"]);
     folder.run(&["doctor"]).gave(0, &["told can be written"]);
+    // Whoever takes the oldest checkpoint of one place away is found out by the other.
+    for place in [&further, &state] {
+        let oldest = files(&folder, "work/told").remove(0);
+        let checkpoint = place_in(place).join(oldest.file_name().unwrap()).with_extension("checkpoint");
+        let whole = fs::read(&checkpoint).unwrap();
+        fs::remove_file(&checkpoint).unwrap();
+        let place = format!("has no checkpoint in {}", place.display());
+        folder.run(&["audit", "verify"]).gave(1, &[&place, "NOT WHOLE: 1 fault"]);
+        fs::write(&checkpoint, whole).unwrap();
+    }
     // Whoever takes a file and the checkpoint in the state directory away is found out by the second place.
     let gone = files(&folder, "work/told").remove(1);
     let stem = gone.file_stem().unwrap().to_str().unwrap().to_owned();
     fs::remove_file(&gone).unwrap();
-    let state = folder.path("home/.local/state/counterfoil/checkpoints");
-    let own = fs::read_dir(state).unwrap().next().unwrap().unwrap().path();
-    fs::remove_file(own.join(format!("{stem}.checkpoint"))).unwrap();
+    fs::remove_file(place_in(&state).join(format!("{stem}.checkpoint"))).unwrap();
     folder.run(&["audit", "verify"]).gave(1, &[&stem, "is gone"]);
 }
 

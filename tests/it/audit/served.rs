@@ -68,7 +68,7 @@ fn many_rows_go_on_in_further_files_and_whatever_is_taken_of_them_shows() {
     let all = rows(&folder, DIR);
     assert!(all.iter().enumerate().all(|(at, row)| row["seq"] == at as u64 + 1), "one chain of numbers");
     assert_eq!(all.iter().filter(|row| row["event"] == "ended").count(), count);
-    assert_eq!(all.iter().filter(|row| row["cause"] == "rotation").count(), 2);
+    assert_eq!(all.iter().filter(|row| row["event"] == "in_force" && row["cause"] == "rotation").count(), 2);
     folder.run(&["audit", "verify"]).gave(0, &["whole: 3 files"]);
     let shown = folder.run(&["audit", "show", "--last", "1000"]);
     assert_eq!(shown.out.lines().count(), 2 * count);
@@ -100,6 +100,30 @@ fn many_rows_go_on_in_further_files_and_whatever_is_taken_of_them_shows() {
     folder.run(&["audit", "verify"]).gave(1, &[&format!("row {seq} is missing before it")]);
     fs::write(&written[1], whole).unwrap();
     folder.run(&["audit", "verify"]).gave(0, &["whole: 3 files"]);
+}
+
+#[test]
+fn a_checkpoint_that_is_put_back_to_an_earlier_row_of_a_file_that_is_over_is_found_out() {
+    let folder = Folder::ready();
+    folder.write("work/workspace/a.txt", "x");
+    let mut served = Served::new(&folder);
+    let delete = json!({"path": "a.txt"});
+    let token = served.is("delete_file", delete.clone(), "confirmation_required")["confirm_token"].clone();
+    // Its start is covered before it runs.
+    served.is("delete_file", json!({"path": "a.txt", "confirm_token": token}), "ok");
+    let place = folder.path("home/.local/state/counterfoil/checkpoints");
+    let mut folders = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()).filter(|entry| entry.is_dir());
+    let file = files(&folder, DIR).remove(0);
+    let checkpoint = folders.next().unwrap().join(file.file_name().unwrap()).with_extension("checkpoint");
+    let earlier = fs::read(&checkpoint).unwrap();
+    served.is("write_file", write("b.txt"), "ok");
+    assert_eq!(served.session.end().0, Some(0));
+    folder.run(&["audit", "verify"]).gave(0, &["whole: 1 file"]);
+    fs::write(&checkpoint, earlier).unwrap();
+    let last = rows(&folder, DIR).len();
+    let ran = folder.run(&["audit", "verify"]);
+    ran.gave(1, &[&format!("was ended with row {last}, and its checkpoint in"), "NOT WHOLE: 1 fault"]);
+    assert!(!ran.out.contains("after the last checkpoint"), "{ran:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::super::print::{json, line, note};
 use super::super::{Usage, exit};
 use crate::Level;
 use crate::audit::line::Row;
-use crate::audit::{Filter, search};
+use crate::audit::{Filter, astray, search};
 use crate::config::AuditConfig;
 use crate::text::escape;
 use serde_json::Value;
@@ -23,7 +23,10 @@ Examples:
   counterfoil audit show --event refused --json        each row as it is written, one a line
   counterfoil audit show --all                         also where files begin and end, and under which rules
 
-Several configurations may write to one folder. A row of another one than this says which.")]
+A row is called by its process and its number, such as 3f09ab#4: `started` of an end is the row that it began with.
+Several configurations may write to one folder. A row of another one than this says which.
+
+Exit codes: 0 shown, 1 the folder cannot be read, or its path leads to another one than it did, 2 usage.")]
 pub(in super::super) struct Args {
     /// Only rows of this owner
     #[arg(long, value_name = "OWNER")]
@@ -108,10 +111,18 @@ pub(super) fn run(args: &Args, audit: &AuditConfig, config: &str) -> anyhow::Res
         if let Some(other) = other {
             hit.row.fields.insert("config".to_owned(), Value::from(other));
         }
-        line(&row(&hit.row))
+        line(&row(&hit.file, &hit.row))
     })?;
     if found.more > 0 {
         note(&format!("{} older rows are not shown: --last shows more", found.more));
+    }
+    let mut code = exit::OK;
+    for astray in astray(&audit.dir, &audit.checkpoints)? {
+        let [path, was, is] =
+            [astray.path, astray.was, astray.is].map(|path| escape(&path.display().to_string()).into_owned());
+        let what = format!("{path} led to {was} and leads to {is} now, which is what is shown");
+        note(&format!("{what}: counterfoil audit verify says more"));
+        code = exit::OTHER;
     }
     if found.unreadable > 0 {
         note(&format!("{} lines or files cannot be read: counterfoil audit verify says why", found.unreadable));
@@ -120,7 +131,7 @@ pub(super) fn run(args: &Args, audit: &AuditConfig, config: &str) -> anyhow::Res
         let more = if filter.calls_only { "; --all shows also where files begin and end" } else { "" };
         note(&format!("no such row in {}{more}", escape(&audit.dir.display().to_string())));
     }
-    Ok(exit::OK)
+    Ok(code)
 }
 
 /// What the end of a confirmed run says of its start. The start is written before the token is spent, when nobody knows yet
@@ -162,18 +173,28 @@ fn process(file: &str) -> &str {
     file.rsplit_once('-').map_or(file, |(process, _)| process)
 }
 
-/// A row in one line: when, what, about which tool, who, and what else it says.
-fn row(row: &Row) -> String {
+/// What people call a row by: the start of its process's id, and its number.
+fn number(file: &str, seq: u64) -> String {
+    let id = process(file).rsplit('-').next().unwrap_or_default();
+    format!("{}#{seq}", escape(id.get(..6).unwrap_or(id)))
+}
+
+/// A row in one line: when, which, what, about which tool, who, and what else it says.
+fn row(file: &str, row: &Row) -> String {
     /// Told in places of their own, or of use to programs only.
     const PLACED: [&str; 9] = ["seq", "time", "event", "owner", "tool", "level", "prev", "revision", "arguments"];
     let word = |field: &str| row.text(field).map(|text| escape(text).into_owned());
-    let mut parts = vec![escape(&row.time).into_owned(), format!("{:<17}", escape(&row.event))];
+    let number = |seq: u64| number(file, seq);
+    let mut parts =
+        vec![escape(&row.time).into_owned(), format!("{:<10}", number(row.seq)), format!("{:<17}", escape(&row.event))];
     parts.extend(word("tool"));
     parts.extend(word("level"));
     parts.extend(word("owner"));
     for (field, value) in row.fields.iter().filter(|(field, _)| !PLACED.contains(&field.as_str())) {
         let value = match value {
             Value::String(text) => escape(text).into_owned(),
+            // It is a row of the same process.
+            Value::Number(seq) if field == "started" => seq.as_u64().map_or_else(|| seq.to_string(), number),
             other => escape(&other.to_string()).into_owned(),
         };
         parts.push(format!("{}={value}", escape(field)));
@@ -193,9 +214,10 @@ mod tests {
             "{{\"seq\":1,\"time\":\"2026-05-18T14:33:20.001Z\",\"event\":\"refused\",\"owner\":\"os:a\\n\\u001b[2K\",\
              \"tool\":\"x\u{202e}y\",\"reason\":\"expired\",\"k\\ney\":{{\"a\":\"\\r\"}},\"prev\":\"{zeros}\"}}"
         );
-        let shown = row(&crate::audit::line::read(text.as_bytes()).unwrap());
+        let shown = row("\u{1b}-\u{1b}[2K-1.jsonl", &crate::audit::line::read(text.as_bytes()).unwrap());
         assert!(!shown.chars().any(|c| c.is_control() || c == '\u{202e}'), "{shown}");
-        assert!(shown.starts_with("2026-05-18T14:33:20.001Z  refused            x\\u{202e}y  os:a"), "{shown}");
+        let start = "2026-05-18T14:33:20.001Z  \\e[2K#1     refused            x\\u{202e}y  os:a";
+        assert!(shown.starts_with(start), "{shown}");
         assert!(shown.contains("reason=expired") && !shown.contains(&zeros));
     }
 
@@ -212,7 +234,7 @@ mod tests {
         let ends = Ends(HashMap::from([(("20260518T143320123Z-0123456789ab".into(), "apr_a".into(), 3), end)]));
         let shown = |file: &str, mut one: Row| {
             ends.complete(file, &mut one);
-            row(&one)
+            row(file, &one)
         };
         // The run may have ended in the file that goes on from that one.
         let own = "20260518T143320123Z-0123456789ab-0002.jsonl";
@@ -221,6 +243,21 @@ mod tests {
         // Another process tried the same confirmation and has a row of the same number.
         assert!(!shown(&own.replace("ab-", "cd-"), read(STARTED, "")).contains("op_a"));
         assert!(!shown(own, read("refused", "")).contains("op_a"));
+    }
+
+    #[test]
+    fn an_end_names_its_start_by_what_that_is_shown_as() {
+        let file = "20260518T143320123Z-0123456789ab-0002.jsonl";
+        let shown = |event: &str, more: &str| {
+            let zeros = "0".repeat(64);
+            let text =
+                format!(r#"{{"seq":7,"time":"2026-05-18T14:33:20.001Z","event":"{event}",{more}"prev":"{zeros}"}}"#);
+            row(file, &crate::audit::line::read(text.as_bytes()).unwrap())
+        };
+        assert_eq!(shown("started", ""), "2026-05-18T14:33:20.001Z  012345#7    started          ");
+        assert!(shown("ended", r#""started":7,"#).ends_with("  started=012345#7"));
+        assert!(shown("ended", r#""started":"\u001b","#).ends_with("  started=\\e"));
+        assert!(shown("ended", r#""started":-1,"#).ends_with("  started=-1"));
     }
 
     #[test]

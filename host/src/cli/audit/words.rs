@@ -1,6 +1,7 @@
 //! What each finding means and what to do about it. Exhaustive: whoever finds something new says it here.
 
-use crate::audit::{Fault, Remark};
+use super::number;
+use crate::audit::{Astray, Fault, Remark};
 use crate::text::escape;
 
 /// A finding in words.
@@ -67,6 +68,15 @@ pub(super) fn fault(fault: &Fault) -> Words {
             format!("row {known} is not the one whose hash the checkpoint has"),
             "the file was written anew, or another put in its place: compare with a copy",
         ),
+        Fault::PutBack { place, known, last } => words(
+            "put_back",
+            format!(
+                "was ended with row {last}, and its checkpoint in {} knows of row {known} as the last",
+                escape(&place.display().to_string())
+            ),
+            "somebody put an older checkpoint back, or wrote the end of the file: compare both with copies, and ask who could \
+             write them",
+        ),
         Fault::Missing { known } => words(
             "missing",
             format!("is gone, and had {known} rows or more"),
@@ -77,16 +87,35 @@ pub(super) fn fault(fault: &Fault) -> Words {
             "is behind the row that ends the file",
             "somebody else wrote it: the process had ended, or had gone on to another file. Compare with a copy",
         ),
-        Fault::NoCheckpoint => words(
+        Fault::NoCheckpoint { place } => words(
             "no_checkpoint",
-            "has no checkpoint",
-            "the checkpoint was removed, or the file is none of this host's: nothing vouches for its end",
+            format!("has no checkpoint in {}", escape(&place.display().to_string())),
+            "the checkpoint was removed, or the file is none of this host's: that place does not vouch for its end. Where you \
+             moved the folder: `counterfoil audit moved --from FOLDER`",
         ),
         Fault::EmptyPlace => words(
             "empty_place",
             "has no checkpoint of this audit",
-            "mount it or put it back: without it only the other places vouch for the files. One that was named just now has \
-             one with the next call that is recorded",
+            "mount it or put it back: without it only the other places vouch for the files. Where it is lost for good, name a \
+             new one by another path",
+        ),
+        Fault::Astray(Astray { was, is, files, .. }) => {
+            let [was, is] = [was, is].map(|path| escape(&path.display().to_string()).into_owned());
+            let files = number(*files as u64, "file");
+            words(
+                "astray",
+                format!("led to {was}, of which the checkpoints know {files}, and leads to {is} now"),
+                format!(
+                    "somebody turned it, or a folder above it, into another: look into {was}, put it back, and ask who could \
+                     do that. If you moved it: `counterfoil audit moved`"
+                ),
+            )
+        }
+        Fault::BadNote => words(
+            "bad_note",
+            "does not say any more where the audit's folder was",
+            "the note was changed, or its disk failed: see whether the paths of your audits lead where they should, then \
+             remove it. It is made anew",
         ),
         Fault::BadCheckpoint(what) => words(
             "bad_checkpoint",
@@ -123,8 +152,11 @@ pub(super) fn remark(remark: &Remark) -> Words {
         ),
         Remark::Uncovered(rows) => words(
             "uncovered",
-            format!("its last {rows} rows came after the last checkpoint"),
-            "its process is at work, or was killed: nothing vouches that these are all",
+            match rows {
+                1 => "its last row came after the last checkpoint".to_owned(),
+                rows => format!("its last {rows} rows came after the last checkpoint"),
+            },
+            "its process is at work, or was killed: nothing vouches that this is all",
         ),
         Remark::Begun => words(
             "begun",

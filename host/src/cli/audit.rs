@@ -45,11 +45,13 @@ Checkpoints of files that are still in the earlier folder stay.
 Ends with what `counterfoil audit verify` says.
 
 Examples:
-  mv /var/log/counterfoil /data/audit && ln -s /data/audit /var/log/counterfoil
-  counterfoil audit moved                              the path is the same and leads elsewhere
-
-  mv audit /data/audit                                 and [audit] dir = \"/data/audit\"
-  counterfoil audit moved --from audit                 the path is another one
+  Its path is the same, and leads elsewhere:
+    mv /var/log/counterfoil /data/audit
+    ln -s /data/audit /var/log/counterfoil
+    counterfoil audit moved
+  Its path is another one, and the configuration has it:
+    mv audit /data/audit
+    counterfoil audit moved --from audit
 
 Exit codes: 0 everything is what was written, 1 something is not, 2 nothing was moved, or the configuration is wrong.")]
     Moved {

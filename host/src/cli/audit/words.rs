@@ -106,8 +106,8 @@ pub(super) fn fault(fault: &Fault) -> Words {
                 "astray",
                 format!("led to {was}, of which the checkpoints know {files}, and leads to {is} now"),
                 format!(
-                    "somebody turned it, or a folder above it, into another: look into {was}, put it back, and ask who could \
-                     do that. If you moved it: `counterfoil audit moved`"
+                    "somebody turned it, or a folder above it, into a link to elsewhere: find the folder that was {was}, put it \
+                     back, and ask who could do that. If you moved it: `counterfoil audit moved`"
                 ),
             )
         }

@@ -16,6 +16,7 @@ mod install;
 mod itself;
 mod locked;
 mod log;
+mod next;
 mod open;
 mod plugin;
 mod policy;

@@ -1,5 +1,6 @@
 //! The program, verb by verb and class by class of exit code, on the real plug-in.
 
+mod next;
 mod noisy;
 
 use counterfoil::gate::{Call, Decision, Gate, GateOptions, Settings, SystemClock};
@@ -77,27 +78,6 @@ fn a_call_previewed_in_one_process_is_confirmed_in_another_and_runs_once() {
     again.gave(0, &["nothing ran now"]);
     assert_eq!(again.out, first.out);
     assert!(file.exists());
-}
-
-#[test]
-fn the_printed_command_confirms() {
-    let folder = Folder::ready();
-    folder.write("work/workspace/a.txt", "precious");
-    let ran = folder.run(&["call", "delete_file", DELETE]);
-    ran.gave(3, &["confirmation required", "Nothing has been changed", "8 bytes", "To do exactly this, once"]);
-    assert!(!ran.out.contains('\u{1b}'), "colours without a terminal: {ran:?}");
-    let command = ran.out.lines().find_map(|line| line.trim().strip_prefix("counterfoil ")).expect("a command");
-    let mut shell = std::process::Command::new("sh");
-    let program = folder.command(&[]);
-    shell
-        .arg("-c")
-        .arg(format!("\"$0\" {command}"))
-        .arg(program.get_program())
-        .current_dir(folder.path("work"))
-        .env_clear();
-    shell.envs(program.get_envs().filter_map(|(name, value)| value.map(|value| (name, value))));
-    assert!(shell.status().unwrap().success(), "{command}");
-    assert!(!folder.path("work/workspace/a.txt").exists());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `call TOOL JSON`: one call from a shell. The first changes nothing where a confirmation is needed; `--confirm` runs it.
 
+use super::next::Typed;
 use super::print::{self, note};
 use super::{Usage, answer, exit, locked, log, open, owner, serve};
 use crate::config::StoreConfig;
@@ -77,7 +78,8 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     host.close().await;
     let Some(reply) = reply else { return Ok(exit::OTHER) };
     let secret = host.masked(&args.tool, &sent).is_some();
-    show(&reply, &args, &sent, secret, config)?;
+    let typed = Typed { config, tool: &args.tool, owner: args.owner.as_deref(), sent: &sent, secret };
+    show(&reply, &args, &typed)?;
     if reply.status == Status::ConfirmationRequired
         && let Some(tool) = host.tools().iter().find(|tool| tool.name == args.tool && !tool.locked)
         && let Some(what) = locked::hint(&loaded, &tool.backend)
@@ -85,9 +87,9 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         note(&what);
     }
     if reply.status == Status::Rejected
-        && let Some(hint) = hint(&sent)
+        && let Some(instead) = typed.instead(&host, "call")
     {
-        note(&hint);
+        note(&instead);
     }
     if reply.status == Status::ConfirmationRequired && matches!(loaded.store, StoreConfig::Memory) {
         note(
@@ -158,17 +160,17 @@ impl Progress for Bar {
     }
 }
 
-fn show(reply: &Reply, args: &Args, sent: &str, secret: bool, config: Option<&Path>) -> anyhow::Result<()> {
+fn show(reply: &Reply, args: &Args, typed: &Typed<'_>) -> anyhow::Result<()> {
     if args.json {
         print::json(&reply.payload)?;
     } else {
-        let again = again(args, if secret { None } else { Some(sent) }, config);
+        let again = format!("{} --confirm", typed.command("call"));
         // Whatever became of the run, its answer is shown: plainly, should it not read as expected.
         let whole = if args.full { None } else { Some("--full shows it whole") };
         let shown = answer::for_people(reply.status, &reply.payload, &again, whole);
         let shown = shown.unwrap_or_else(|_| text::indent(&reply.payload));
         print::line(shown.trim_end_matches('\n'))?;
-        if secret && reply.status == Status::ConfirmationRequired {
+        if typed.secret && reply.status == Status::ConfirmationRequired {
             note("the arguments hold a secret and are not printed: give the same ones again");
         }
     }
@@ -182,33 +184,6 @@ fn show(reply: &Reply, args: &Args, sent: &str, secret: bool, config: Option<&Pa
         note("it ran, but how it ended could not be written to the audit, which has only that it began");
     }
     Ok(())
-}
-
-/// The command that confirms, up to the token: with the arguments that were sent, unless they are long or secret.
-fn again(args: &Args, sent: Option<&str>, config: Option<&Path>) -> String {
-    /// Longer arguments are not repeated.
-    const LONG: usize = 1000;
-    let config =
-        config.map(|file| format!(" --config {}", text::shell(&file.display().to_string()))).unwrap_or_default();
-    let owner = args.owner.as_ref().map(|owner| format!(" --owner {}", text::shell(owner))).unwrap_or_default();
-    let command = format!("counterfoil{config} call {}{owner}", text::shell(&args.tool));
-    // In JSON no line ends inside a string, so that one line says the same.
-    let line = sent.map(|sent| sent.trim().replace(['\n', '\r', '\t'], " "));
-    let repeated = line.filter(|line| line.len() <= LONG && text::escape(line) == *line);
-    let arguments = repeated.map_or_else(|| "'…the same JSON…'".to_owned(), |line| text::shell(&line));
-    format!("{} {arguments} --confirm", text::escape(&command))
-}
-
-/// What to write instead of arguments that are no JSON object.
-fn hint(sent: &str) -> Option<String> {
-    let text = sent.trim();
-    if text.is_empty() || text.starts_with('{') {
-        return None;
-    }
-    let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && !name.is_empty();
-    let (name, value) = text.split_once('=').filter(|(name, _)| is_name(name)).unwrap_or(("path", "."));
-    let example = serde_json::json!({ name: value }).to_string();
-    Some(format!("arguments are one JSON object, e.g. {}", text::escape(&text::shell(&example))))
 }
 
 #[cfg(test)]
@@ -241,14 +216,6 @@ mod tests {
         for other in ["[]", "\"{}\"", "1", "\u{feff}{}", "\u{a0}{}"] {
             assert!(with_token(other, "t", "x").is_err(), "{other}");
         }
-    }
-
-    #[test]
-    fn what_is_no_object_is_answered_with_one() {
-        let hinted = hint("path=a b").unwrap();
-        assert_eq!(hinted, r#"arguments are one JSON object, e.g. '{"path":"a b"}'"#);
-        assert_eq!(hint("[1]").unwrap(), r#"arguments are one JSON object, e.g. '{"path":"."}'"#);
-        assert_eq!((hint("{"), hint(" ")), (None, None));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `policy`: what the operator's rules and budgets make of a call. Nothing runs, nothing is issued, nothing is charged.
 
-use super::print::{bold, line, loud, out};
+use super::next::Typed;
+use super::print::{bold, line, loud, note, out};
 use super::{answer, call, exit, log, open, owner};
 use crate::host::trial::{End, Says, Trial};
 use crate::text;
@@ -39,8 +40,9 @@ pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8>
     log::start();
     let sent = if args.arguments == "-" { call::from_stdin().await? } else { args.arguments.clone() };
     let owner = owner(args.owner.as_deref())?;
-    let config = open::load(config)?;
-    let host = open::open(&config).await?;
+    let host = open::open(&open::load(config)?).await?;
+    let secret = host.masked(&args.tool, &sent).is_some();
+    let typed = Typed { config, tool: &args.tool, owner: args.owner.as_deref(), sent: &sent, secret };
     let trial = match host.trial(&owner, &args.tool, &sent).await {
         Ok(trial) => trial,
         Err(reply) if args.json => {
@@ -49,13 +51,19 @@ pub(super) async fn run(verb: Verb, config: Option<&Path>) -> anyhow::Result<u8>
         }
         Err(reply) => {
             line(answer::for_people(reply.status, &reply.payload, "", None)?.trim_end_matches('\n'))?;
+            if let Some(instead) = typed.instead(&host, "policy test") {
+                note(&instead);
+            }
             return Ok(exit::REJECTED);
         }
     };
     if args.json {
         out(&serde_json::to_string_pretty(&as_json(&trial, &args.tool, owner.as_str()))?)?
     } else {
-        show(&trial)?
+        show(&trial)?;
+        if let Some(then) = next(&trial.end, &typed) {
+            note(&then);
+        }
     }
     Ok(match trial.end {
         End::AtOnce(_) => exit::OK,
@@ -89,6 +97,22 @@ fn end(end: &End) -> String {
         End::Confirm { always: false } => "needs a confirmation, unless its plan is milder".to_owned(),
         End::Denied(why) => format!("denied: {why}"),
     }
+}
+
+/// What a person may do about it: nothing where it is denied, which says why.
+fn next(end: &End, typed: &Typed<'_>) -> Option<String> {
+    let what = match end {
+        End::AtOnce(_) => "nothing ran; this runs it",
+        End::Confirm { always: true } => {
+            "its level is approval_required; this shows its plan and gives a token, and changes nothing"
+        }
+        End::Confirm { always: false } => {
+            "its level is approval_required, unless its plan says less; this asks for the plan, and runs it at once where \
+             it is milder"
+        }
+        End::Denied(_) => return None,
+    };
+    Some(format!("{what}: {}", typed.command("call")))
 }
 
 fn as_json(trial: &Trial, tool: &str, owner: &str) -> serde_json::Value {

@@ -1,6 +1,7 @@
 //! Rules on arguments and budgets through the real program: each call is a process of its own, on one store.
 
 mod crash;
+mod folders;
 mod reload;
 
 use counterfoil_tests::program::{Folder, Ran};
@@ -103,7 +104,7 @@ fn policy_test_says_what_would_come_of_a_call_and_does_nothing() {
                 "unless its plan is milder",
             ],
         );
-        assert!(!format!("{free:?}").contains("hunter2"), "{free:?}");
+        assert!(!free.out.contains("hunter2"), "{free:?}");
     }
     assert!(!folder.path("work/workspace/a.txt").exists());
     test("write_file", r#"{"path":"/files/prod.txt","content":"x"}"#)
@@ -165,6 +166,32 @@ fn of_sixteen_processes_at_once_as_many_run_as_the_budget_allows() {
     }
 }
 
+#[test]
+fn what_no_tool_lists_and_its_schema_leaves_open_is_told_and_taken() {
+    let folder = Folder::ready();
+    std::fs::copy(counterfoil_tests::fixture("echo"), folder.path("work/echo.wasm")).unwrap();
+    let check = |read: &str, sum: &str| {
+        let policy = format!(
+            "[[rules]]\ntool = \"echo\"\nwhen = 'has(args.{read})'\ndeny = true\nreason = \"no\"\n\
+             [[budgets]]\ntool = \"echo\"\ncalls = 9\nper = \"1h\"\n\
+             [[budgets]]\ntool = \"echo\"\nsum = \"args.{sum}\"\nat_most = 5\nper = \"1h\"\n"
+        );
+        folder.write("work/counterfoil.toml", &format!("[plugins.echo]\nsource = \"echo.wasm\"\n{policy}"));
+        let ran = folder.run(&["config", "check"]);
+        ran.gave(0, &["5 of args."]);
+        let told: Vec<String> = ran.out.lines().filter(|line| line.contains("lists")).map(str::to_owned).collect();
+        told
+    };
+    assert_eq!(
+        check("txet", "m"),
+        [
+            "no tool of rule 1 lists args.txet: look whether it is spelt so",
+            "no tool of budget 2 lists args.m: look whether it is spelt so"
+        ]
+    );
+    assert_eq!(check("text", "n"), [""; 0]);
+}
+
 #[track_caller]
 fn stops(policy: &str, says: &[&str]) {
     let ran = folder(policy).run(&["config", "check"]);
@@ -205,6 +232,7 @@ fn a_mistake_in_a_rule_or_a_budget_stops_the_start_with_its_line() {
             ["adds up numbers", "sum = \"args.content\""],
         ),
         (format!("[[rules]]\ntool = []\nwhen = 'true'\n{deny}"), ["no tool is named", "tool = []"]),
+        ("[[budgets]]\ntool = []\ncalls = 1\nper = \"1h\"".into(), ["no tool is named: name one", "tool = []"]),
         (format!("[[rules]]\ntool = [\"*\", \"a\"]\nwhen = 'true'\n{deny}"), ["stands alone", "tool = ["]),
         (
             "[[budgets]]\ntool = \"nothing\"\ncalls = 1\nper = \"1h\"".into(),

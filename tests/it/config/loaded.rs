@@ -1,4 +1,4 @@
-//! Mistakes that only the loaded plug-ins show: `config check` marks the line to mend.
+//! What only the loaded plug-ins show: `config check` marks the line to mend, and says why there is no tool.
 
 use counterfoil_tests::program::Folder;
 
@@ -36,4 +36,24 @@ fn a_limit_that_is_too_small_to_load_with_is_named() {
     marked(&limited("table_elements = 1"), source, &["may use 1 elements (`table_elements` under its limits)"]);
     // And one that no plug-in can be loaded with, before any is.
     marked(&limited("memory = \"63 KiB\""), "memory = \"63 KiB\"", &["less than 64 KiB of memory", "256 MiB"]);
+}
+
+#[test]
+fn a_configuration_without_a_tool_says_why_there_is_none() {
+    let folder = Folder::ready();
+    for (config, said) in [
+        (
+            format!("{FILES}tools = []\n"),
+            Some("`tools` of [plugins.files] is empty; name some in it, or take the line out for all"),
+        ),
+        (String::new(), Some("add a plug-in under [plugins.NAME]")),
+        (format!("{FILES}tools = [\"read_file\"]\n"), None),
+        (FILES.to_owned(), None),
+    ] {
+        folder.write("work/counterfoil.toml", &config);
+        let ran = folder.run(&["config", "check"]);
+        ran.gave(0, &["is in order"]);
+        let line = ran.out.lines().find_map(|line| line.strip_prefix("there is no tool: "));
+        assert_eq!(line, said, "{config}: {ran:?}");
+    }
 }

@@ -10,7 +10,7 @@ use crate::audit::event::{Ending, Event, Subject, bounded};
 use crate::gate::{Assurance, Detail, Gate, OutcomeStatus, Reason, Settlement};
 use crate::policy::Level;
 use crate::tool::Effect;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What a caller is told where a row that has to be there cannot be written.
 pub(super) const UNWRITTEN: &str = "the host's audit cannot be written, and nothing runs that it cannot record; whoever \
@@ -88,7 +88,21 @@ pub(super) struct Trail {
     /// None: there is none, or this call is none of its business.
     audit: Option<Audit>,
     subject: Subject,
-    came: Instant,
+    came: Clock,
+}
+
+/// Since when something takes, where the audit is told how long.
+#[derive(Clone, Copy)]
+struct Clock(Option<Instant>);
+
+impl Clock {
+    fn of(audit: Option<&Audit>) -> Self {
+        Self(audit.map(|_| Instant::now()))
+    }
+
+    fn took(self) -> Duration {
+        self.0.map(|began| began.elapsed()).unwrap_or_default()
+    }
 }
 
 impl Trail {
@@ -104,7 +118,8 @@ impl Trail {
                 ..Subject::default()
             },
         };
-        Self { audit, subject, came: Instant::now() }
+        let came = Clock::of(audit.as_ref());
+        Self { audit, subject, came }
     }
 
     /// The call has these canonical arguments. Where nobody knows what in them is secret, they are not told.
@@ -144,7 +159,7 @@ impl Trail {
     pub(super) async fn tell(&self, answers: &Answers<'_>, answer: Answer) -> Reply {
         let Answer { reply, what, started, policy } = answer;
         let Some(audit) = &self.audit else { return reply };
-        let took = self.came.elapsed();
+        let took = self.came.took();
         let mut subject = self.subject.clone();
         subject.follows(policy.as_slice());
         let (event, must) = match &what {
@@ -189,7 +204,8 @@ impl Trail {
         };
         let operation_id = Some(operation_id.to_owned());
         let cancelled = Some(Cancelled { effect, stopped: stoppable });
-        Some(Begun { trail: self.clone(), seq, at: Instant::now(), operation_id, cancelled })
+        let at = Clock::of(self.audit.as_ref());
+        Some(Begun { trail: self.clone(), seq, at, operation_id, cancelled })
     }
 
     /// A token is about to be spent: waits until that is on the disk. An error: it could not be told, and the token must not be
@@ -203,7 +219,8 @@ impl Trail {
                 Err((_, started)) => return Err(started),
             },
         };
-        Ok(Begun { trail: self.clone(), seq, at: Instant::now(), operation_id: None, cancelled: None })
+        let at = Clock::of(self.audit.as_ref());
+        Ok(Begun { trail: self.clone(), seq, at, operation_id: None, cancelled: None })
     }
 }
 
@@ -250,7 +267,7 @@ pub(super) struct Begun {
     trail: Trail,
     /// None: the audit is not told of this one.
     seq: Option<u64>,
-    at: Instant,
+    at: Clock,
     operation_id: Option<String>,
     /// What dropping this says, where nothing was spent.
     cancelled: Option<Cancelled>,
@@ -285,7 +302,7 @@ impl Begun {
     /// It is over; whether that could be told. `kept`: whether its outcome is stored, where one has to be.
     pub(super) fn ended(mut self, operation_id: &str, ending: Ending, kept: Option<bool>) -> bool {
         self.cancelled = None;
-        let took = self.at.elapsed();
+        let took = self.at.took();
         self.note(|started| Event::Ended { started, operation_id, ending, kept, took })
     }
 
@@ -308,7 +325,7 @@ impl Begun {
 impl Drop for Begun {
     fn drop(&mut self) {
         if let Some(Cancelled { effect, stopped }) = self.cancelled {
-            let (operation_id, took) = (self.operation_id.take(), self.at.elapsed());
+            let (operation_id, took) = (self.operation_id.take(), self.at.took());
             let operation_id = operation_id.as_deref();
             self.note(|started| Event::Cancelled { started, operation_id, effect, stopped, took });
         }

@@ -16,21 +16,23 @@ use std::time::Duration;
 /// How often a lock that somebody else has is asked for: a run takes a millisecond at least.
 const AGAIN: Duration = Duration::from_millis(2);
 
-/// The locked directories; dropping it lets others in.
-pub(super) struct Alone {
+/// The locked directories, and the turn for them; dropping it lets others in.
+pub(super) struct Alone<T> {
     _directories: Vec<OwnedFd>,
+    _turn: Arc<T>,
 }
 
 /// Waits until no other run has one of the directories that may be written to. Everybody takes them in one order. A file system
 /// that does not answer keeps a thread, and with it `turn`: so the next run waits for that, and not another thread.
-pub(super) async fn alone<T: Send + Sync + 'static>(grants: &[Granted], turn: &Arc<T>) -> Result<Alone, ToolError> {
+pub(super) async fn alone<T: Send + Sync + 'static>(grants: &[Granted], turn: T) -> Result<Alone<T>, ToolError> {
+    let turn = Arc::new(turn);
     let mut writable: Vec<&Granted> =
         grants.iter().filter(|granted| granted.grant.access == Access::ReadWrite).collect();
     writable.sort_by_key(|granted| granted.id());
     writable.dedup_by_key(|granted| granted.id());
     let mut directories = Vec::new();
     for granted in writable {
-        directories.push(locked(granted, turn).await.map_err(|error| {
+        directories.push(locked(granted, &turn).await.map_err(|error| {
             tracing::error!(%error, "{} cannot be locked", text::escape(&granted.grant.host.display().to_string()));
             ToolError::Unavailable(format!(
                 "the directory {} cannot be locked, and another process might write there at the same time: the operator has \
@@ -39,7 +41,7 @@ pub(super) async fn alone<T: Send + Sync + 'static>(grants: &[Granted], turn: &A
             ))
         })?);
     }
-    Ok(Alone { _directories: directories })
+    Ok(Alone { _directories: directories, _turn: turn })
 }
 
 async fn locked<T: Send + Sync + 'static>(granted: &Granted, turn: &Arc<T>) -> io::Result<OwnedFd> {
@@ -90,20 +92,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_directory_is_waited_for_until_whoever_has_it_is_done() {
-        let (folder, turn) = (tempfile::tempdir().unwrap(), Arc::new(()));
+        let folder = tempfile::tempdir().unwrap();
         let [one, other] = [(); 2].map(|()| [granted(folder.path(), "/data", Access::ReadWrite)]);
-        let first = alone(&one, &turn).await.unwrap();
-        assert!(timeout(20 * AGAIN, alone(&other, &turn)).await.is_err());
+        let first = alone(&one, ()).await.unwrap();
+        assert!(timeout(20 * AGAIN, alone(&other, ())).await.is_err());
         drop(first);
-        assert!(alone(&other, &turn).await.is_ok());
+        assert!(alone(&other, ()).await.is_ok());
     }
 
     #[tokio::test]
     async fn what_is_only_read_and_what_is_granted_twice_holds_up_nobody() {
-        let (folder, turn) = (tempfile::tempdir().unwrap(), Arc::new(()));
+        let folder = tempfile::tempdir().unwrap();
         let twice = ["/a", "/b"].map(|guest| granted(folder.path(), guest, Access::ReadWrite));
-        let _held = timeout(20 * AGAIN, alone(&twice, &turn)).await.unwrap().unwrap();
+        let _held = timeout(20 * AGAIN, alone(&twice, ())).await.unwrap().unwrap();
         let read = [granted(folder.path(), "/data", Access::ReadOnly)];
-        assert!(timeout(20 * AGAIN, alone(&read, &turn)).await.is_ok());
+        assert!(timeout(20 * AGAIN, alone(&read, ())).await.is_ok());
     }
 }

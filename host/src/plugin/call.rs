@@ -23,7 +23,7 @@ use wasmtime_wasi::I32Exit;
 /// A run that is ready to start: its turn, and an instance in which nothing but the component's start code has run.
 pub(super) struct Ready {
     plugin: Arc<Inner>,
-    held: Held,
+    held: Box<Held>,
     tool: String,
     own: String,
     power: Power,
@@ -40,27 +40,25 @@ impl Inner {
         progress: Option<Arc<dyn Progress>>,
     ) -> Result<Plan, ToolError> {
         let own = self.own.get(tool).ok_or(ToolError::UnknownTool)?.clone();
-        let mut held = self.held(owner, Power::ReadOnly).await?;
-        let veil = self.veil.over(secrets);
-        held.instance.listen(progress, &veil);
-        held.instance.store.data_mut().open(Reach::Reading);
-        let (arguments, limit) = (arguments.to_owned(), self.limits.preview);
-        let work = async move {
-            let Instance { store, plugin } = &mut held.instance;
-            let call = plugin.counterfoil_tool_tools().call_preview(store, &own, &arguments);
-            let answer = timeout(limit, call).await;
-            (answer, held)
-        };
-        let (answer, held) = self.sandbox.lanes.run(work).await;
-        let instance = &held.instance;
-        instance.log(&self.volume, &veil, &self.name, tool);
-        let plan = match answer {
-            Ok(Ok(Ok(plan))) => accept_plan(plan, self.limits.output),
-            Ok(Ok(Err(error))) => Err(error.into()),
-            Ok(Err(error)) => Err(ended(&error, &instance.store.data().usage)),
-            Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", self.limits.preview))),
-        };
-        plan.and_then(|plan| veil.plan(plan)).map_err(|error| self.lacks.beside(veil.error(error)))
+        let lease = self.lease(owner, Power::ReadOnly).await?;
+        let (plugin, tool, arguments) = (Arc::clone(self), tool.to_owned(), arguments.to_owned());
+        let work = Box::pin(async move {
+            let mut instance = plugin.instance(Power::ReadOnly, &lease).await?;
+            let (veil, limits) = (plugin.veil.over(secrets), &plugin.limits);
+            instance.listen(progress, &veil);
+            instance.store.data_mut().open(Reach::Reading);
+            let call = instance.plugin.counterfoil_tool_tools().call_preview(&mut instance.store, &own, &arguments);
+            let answer = timeout(limits.preview, call).await;
+            instance.log(&plugin.volume, &veil, &plugin.name, &tool);
+            let plan = match answer {
+                Ok(Ok(Ok(plan))) => accept_plan(plan, limits.output),
+                Ok(Ok(Err(error))) => Err(error.into()),
+                Ok(Err(error)) => Err(ended(&error, &instance.store.data().usage)),
+                Err(_) => Err(ToolError::Deadline(format!("it took longer than {:?}", limits.preview))),
+            };
+            plan.and_then(|plan| veil.plan(plan)).map_err(|error| plugin.lacks.beside(veil.error(error)))
+        });
+        self.sandbox.lanes.run(work).await
     }
 
     pub(super) async fn prepare(
@@ -105,12 +103,12 @@ impl Prepared for Ready {
             Power::ReadOnly => Reach::Reading,
             Power::Granted => Reach::Granted,
         });
-        let work = async move {
+        let work = Box::pin(async move {
             let Instance { store, plugin } = &mut held.instance;
             let call = plugin.counterfoil_tool_tools().call_execute(store, &own, &arguments, &context);
             let answer = timeout(limit, call).await;
             (answer, held)
-        };
+        });
         let (answer, held) = plugin.sandbox.lanes.run(work).await;
         held.instance.log(&plugin.volume, &veil, &plugin.name, &tool);
         let state = held.instance.store.data();
@@ -140,7 +138,9 @@ impl Instance {
         state.stdout.log(volume, veil, Speaker { plugin, tool, stream: "stdout" });
         state.stderr.log(volume, veil, Speaker { plugin, tool, stream: "stderr" });
         #[cfg(feature = "http")]
-        state.denials().log(volume, veil, Speaker { plugin, tool, stream: "http" });
+        if let Some(denials) = state.denials() {
+            denials.log(volume, veil, Speaker { plugin, tool, stream: "http" });
+        }
     }
 }
 

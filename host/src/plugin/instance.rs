@@ -99,8 +99,8 @@ impl State {
 
     /// What it was not allowed to send.
     #[cfg(feature = "http")]
-    pub(super) fn denials(&self) -> &Denials {
-        &self.http.1.denials
+    pub(super) fn denials(&self) -> Option<&Denials> {
+        self.http.1.denials()
     }
 
     /// Whether a function was entered that changes a file.

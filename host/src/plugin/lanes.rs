@@ -22,10 +22,12 @@ pub(super) struct Lanes {
     long: OnceLock<Option<Runtime>>,
 }
 
+/// What is to be done: boxed by whoever has it, since it is large and would be copied on its way here.
+pub(super) type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
 impl Lanes {
     /// Does the work. Dropping this ends it: at once where it came in, within a slice on the other threads.
-    pub(super) async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
-        let mut work: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(work);
+    pub(super) async fn run<T: Send + 'static>(&self, mut work: Work<T>) -> T {
         let mut used = Duration::ZERO;
         let brief = poll_fn(|context| {
             let start = Instant::now();
@@ -106,9 +108,9 @@ mod tests {
     async fn what_is_brief_stays_and_what_is_long_moves() {
         let lanes = Lanes::default();
         let here = std::thread::current().name().unwrap_or_default().to_owned();
-        assert_eq!(lanes.run(async { 7 }).await, 7);
+        assert_eq!(lanes.run(Box::pin(async { 7 })).await, 7);
         assert!(lanes.long.get().is_none());
-        let seen = lanes.run(compute(3 * BRIEF.as_millis() / SLICE.as_millis())).await;
+        let seen = lanes.run(Box::pin(compute(3 * BRIEF.as_millis() / SLICE.as_millis()))).await;
         assert_eq!(seen.first(), Some(&here));
         assert_eq!(seen.last().unwrap(), "counterfoil-long");
     }
@@ -121,7 +123,7 @@ mod tests {
             compute(u128::MAX).await;
             drop(holding);
         };
-        assert!(tokio::time::timeout(BRIEF * 3, lanes.run(work)).await.is_err());
+        assert!(tokio::time::timeout(BRIEF * 3, lanes.run(Box::pin(work))).await.is_err());
         while Arc::strong_count(&held) > 1 {
             tokio::task::yield_now().await;
         }

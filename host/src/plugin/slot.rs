@@ -9,19 +9,27 @@ use super::options::Access;
 use super::turns::{Place, Turn, Turns};
 use crate::text;
 use crate::tool::{Power, ToolError};
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 /// How long a run whose time is up is waited for while a function of the file system goes on. Within the host's grace.
 pub(crate) const SETTLES: Duration = Duration::from_millis(1500);
 
-/// A call's turn among those of its plug-in, among those of other processes, and among all.
+/// A call's turn among those of its plug-in, and of other processes, and among all.
 struct Slot {
-    _turn: Arc<Turn>,
-    _alone: Option<Alone>,
+    _own: Own,
     _shared: Turn,
     _places: [Place; 2],
+}
+
+/// Its turn among those of its plug-in.
+enum Own {
+    Shared { _turn: Turn },
+    Alone { _alone: Alone<Turn> },
 }
 
 /// An instance and its slot. They go in this order.
@@ -31,7 +39,7 @@ pub(super) struct Held {
 }
 
 /// A slot, which outlives this as long as something is in use that its instance has opened.
-struct Lease {
+pub(super) struct Lease {
     plugin: Arc<Inner>,
     slot: Option<Slot>,
     opened: Opened,
@@ -54,8 +62,8 @@ impl Drop for Lease {
 
 impl Held {
     /// Drops the instance, and waits for what it has begun to change where it has. The error says that this goes on.
-    pub(super) async fn ends(self, has_changed_files: bool) -> Result<(), ToolError> {
-        let Self { instance, lease } = self;
+    pub(super) async fn ends(self: Box<Self>, has_changed_files: bool) -> Result<(), ToolError> {
+        let Self { instance, lease } = *self;
         drop(instance);
         if has_changed_files && !lease.opened.is_let_go(SETTLES).await {
             return Err(ToolError::Deadline(format!(
@@ -68,10 +76,20 @@ impl Held {
 
 impl Inner {
     /// Waits for a slot, and makes an instance for it.
-    pub(super) async fn held(self: &Arc<Self>, owner: &str, power: Power) -> Result<Held, ToolError> {
-        let slot = self.slot(owner, power).await?;
-        let lease = Lease { plugin: Arc::clone(self), slot: Some(slot), opened: Opened::default() };
-        self.instance(power, lease).await
+    pub(super) async fn held(self: &Arc<Self>, owner: &str, power: Power) -> Result<Box<Held>, ToolError> {
+        let lease = self.lease(owner, power).await?;
+        let plugin = Arc::clone(self);
+        let made = Box::pin(async move {
+            let instance = plugin.instance(power, &lease).await?;
+            Ok(Box::new(Held { instance, lease }))
+        });
+        self.sandbox.lanes.run(made).await
+    }
+
+    /// Waits for a slot.
+    pub(super) async fn lease(self: &Arc<Self>, owner: &str, power: Power) -> Result<Lease, ToolError> {
+        let slot = Some(self.slot(owner, power).await?);
+        Ok(Lease { plugin: Arc::clone(self), slot, opened: Opened::default() })
     }
 
     /// Waits for a turn: runs that can change something take turns of their own, in the order in which they came, and have
@@ -99,22 +117,20 @@ impl Inner {
             ))
         };
         let slot = async {
-            let turn = Arc::new(place.turn(writes).await.map_err(closed)?);
+            let turn = place.turn(writes).await.map_err(closed)?;
             // The directories last: whoever has one runs, so that no other process waits for one that nobody uses, and nobody
             // waits in a circle. What waits for a directory has a slot meanwhile: one of a plug-in at most, since only a
             // plug-in with a single turn locks any, and for no longer than `queue`. To let go of it and come again would put
             // such a run behind every call that has come since.
             let shared = everywhere.turn(false).await.map_err(closed)?;
-            let alone = match writes && self.limits.max_concurrent == 1 {
-                true => Some(alone(&self.given.dirs, &turn).await?),
-                false => None,
+            let own = match writes && self.limits.max_concurrent == 1 {
+                true => Own::Alone { _alone: alone(&self.given.dirs, turn).await? },
+                false => Own::Shared { _turn: turn },
             };
-            Ok((turn, alone, shared))
+            Ok((own, shared))
         };
-        match timeout(self.limits.queue, slot).await {
-            Ok(Ok((turn, alone, shared))) => {
-                Ok(Slot { _turn: turn, _alone: alone, _shared: shared, _places: [place, everywhere] })
-            }
+        match within(self.limits.queue, slot).await {
+            Ok(Ok((own, shared))) => Ok(Slot { _own: own, _shared: shared, _places: [place, everywhere] }),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name))),
         }
@@ -125,22 +141,18 @@ impl Inner {
         self.turns_before.get().unwrap_or(&self.turns)
     }
 
-    async fn instance(self: &Arc<Self>, power: Power, lease: Lease) -> Result<Held, ToolError> {
+    /// Makes an instance, which computes: in a lane.
+    pub(super) async fn instance(&self, power: Power, lease: &Lease) -> Result<Instance, ToolError> {
         self.in_place(&lease.opened).await?;
-        let plugin = Arc::clone(self);
-        let made = async move {
-            let opened = lease.opened.clone();
-            let made = Instance::new(&plugin.pre, &plugin.limits, &plugin.given, power, opened);
-            (timeout(plugin.limits.preview, made).await, lease)
-        };
-        match self.sandbox.lanes.run(made).await {
-            (Ok(Ok(instance)), lease) => Ok(Held { instance, lease }),
-            (Ok(Err(error)), _) => Err(ToolError::Unavailable(format!(
+        let made = Instance::new(&self.pre, &self.limits, &self.given, power, lease.opened.clone());
+        match within(self.limits.preview, made).await {
+            Ok(Ok(instance)) => Ok(instance),
+            Ok(Err(error)) => Err(ToolError::Unavailable(format!(
                 "plug-in {} could not be started: {}",
                 self.name,
                 super::load::chain(&error)
             ))),
-            (Err(_), _) => Err(ToolError::Unavailable(format!(
+            Err(_) => Err(ToolError::Unavailable(format!(
                 "plug-in {} did not start within {:?}",
                 self.name, self.limits.preview
             ))),
@@ -175,6 +187,15 @@ impl Inner {
             }
         }
         Ok(())
+    }
+}
+
+/// A time limit for what is mostly done at once: the clock is asked when it is not. So it has a slice of the engine's more.
+async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, Elapsed> {
+    let mut work = std::pin::pin!(work);
+    match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
+        Poll::Ready(done) => Ok(done),
+        Poll::Pending => timeout(limit, work).await,
     }
 }
 

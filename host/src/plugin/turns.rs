@@ -6,6 +6,7 @@ use super::options::Limits;
 #[cfg(feature = "rules")]
 use super::sandbox::INSTANCES;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
@@ -24,7 +25,7 @@ pub(crate) struct Turns {
     share: (usize, usize),
     /// Calls that one owner may have here, running or waiting.
     most: u32,
-    owners: Mutex<HashMap<Arc<str>, Owner>>,
+    owners: Mutex<HashMap<Arc<str>, Arc<Owner>>>,
 }
 
 /// The turns of a plug-in and of those that had its name before, the newest first: all that some host or some call still has.
@@ -38,7 +39,8 @@ const IDLE: usize = 64;
 /// An owner who has calls here, or had some.
 struct Owner {
     name: Arc<str>,
-    calls: u32,
+    /// Becomes more only under the lock of all owners.
+    calls: AtomicU32,
     reading: Arc<Semaphore>,
     writing: Arc<Semaphore>,
 }
@@ -54,9 +56,7 @@ pub(crate) struct Place {
 /// A call as one of its owner's. It does not keep the turns of a host that has no calls of its own any more.
 struct Count {
     turns: Weak<Turns>,
-    owner: Arc<str>,
-    reading: Arc<Semaphore>,
-    writing: Arc<Semaphore>,
+    owner: Arc<Owner>,
 }
 
 /// A turn, taken until it is dropped.
@@ -154,28 +154,24 @@ impl Turns {
 
     fn count(self: &Arc<Self>, owner: &str) -> Result<Count, u32> {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = match owners.get_mut(owner) {
+        let entry = match owners.get(owner) {
             Some(entry) => entry,
             None => {
                 let name: Arc<str> = owner.into();
-                owners.entry(Arc::clone(&name)).or_insert(Owner {
+                owners.entry(Arc::clone(&name)).or_insert(Arc::new(Owner {
                     name,
-                    calls: 0,
+                    calls: AtomicU32::new(0),
                     reading: Arc::new(Semaphore::new(self.share.0)),
                     writing: Arc::new(Semaphore::new(self.share.1)),
-                })
+                }))
             }
         };
-        if entry.calls >= self.most {
-            return Err(entry.calls);
+        let calls = entry.calls.load(Ordering::Acquire);
+        if calls >= self.most {
+            return Err(calls);
         }
-        entry.calls += 1;
-        Ok(Count {
-            turns: Arc::downgrade(self),
-            owner: Arc::clone(&entry.name),
-            reading: Arc::clone(&entry.reading),
-            writing: Arc::clone(&entry.writing),
-        })
+        entry.calls.fetch_add(1, Ordering::AcqRel);
+        Ok(Count { turns: Arc::downgrade(self), owner: Arc::clone(entry) })
     }
 }
 
@@ -195,22 +191,34 @@ impl Count {
     /// Waits for a turn of its owner's own, and for one of all; `None` where there are none any more, and so no calls.
     async fn turn(&self, writes: bool) -> Result<Option<Pair>, AcquireError> {
         let Some(turns) = self.turns.upgrade() else { return Ok(None) };
-        let (own, all) = if writes { (&self.writing, &turns.writing) } else { (&self.reading, &turns.reading) };
+        let (own, all) =
+            if writes { (&self.owner.writing, &turns.writing) } else { (&self.owner.reading, &turns.reading) };
         let (own, all) = (Arc::clone(own), Arc::clone(all));
         drop(turns);
-        Ok(Some((own.acquire_owned().await?, all.acquire_owned().await?)))
+        Ok(Some((taken(own).await?, taken(all).await?)))
+    }
+}
+
+/// Mostly there is one left, and nobody waits: whoever waits is given it before it is left.
+async fn taken(turns: Arc<Semaphore>) -> Result<OwnedSemaphorePermit, AcquireError> {
+    match Arc::clone(&turns).try_acquire_owned() {
+        Ok(taken) => Ok(taken),
+        Err(_) => turns.acquire_owned().await,
     }
 }
 
 impl Drop for Count {
     fn drop(&mut self) {
+        if self.owner.calls.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return;
+        }
         let Some(turns) = self.turns.upgrade() else { return };
         let mut owners = turns.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(owner) = owners.get_mut(&self.owner) {
-            owner.calls = owner.calls.saturating_sub(1);
-            if owner.calls == 0 && owners.len() > IDLE {
-                owners.remove(&self.owner);
-            }
+        // Another call of its owner's may have come meanwhile, or another have removed it, and one that came since be here anew.
+        let is_idle = self.owner.calls.load(Ordering::Acquire) == 0;
+        if is_idle && owners.len() > IDLE && owners.get(&self.owner.name).is_some_and(|it| Arc::ptr_eq(it, &self.owner))
+        {
+            owners.remove(&self.owner.name);
         }
     }
 }
@@ -248,7 +256,7 @@ mod tests {
         assert!(turns.owners.lock().unwrap().len() >= 3 * IDLE);
         drop(many);
         let owners = turns.owners.lock().unwrap();
-        assert!(owners.len() == IDLE && owners.values().all(|owner| owner.calls == 0));
+        assert!(owners.len() == IDLE && owners.values().all(|owner| owner.calls.load(Ordering::Acquire) == 0));
     }
 
     #[test]

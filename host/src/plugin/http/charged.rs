@@ -43,7 +43,7 @@ fn answer(state: &mut State, (request, options): Made) -> wasmtime::Result<Answe
     match state.http().handle(request, options) {
         Ok(coming) => Ok(Ok(coming)),
         Err(error) => {
-            state.traffic().denials.add(Denied::Malformed);
+            state.traffic().deny(Denied::Malformed);
             error.downcast().map(Err)
         }
     }

@@ -43,11 +43,19 @@ pub(crate) struct Traffic {
     web: Arc<Web>,
     /// Requests that are left.
     requests: u32,
+    /// Bytes that the bodies may have together.
+    bodies: u64,
+    /// Of the requests that were handed over: hardly any call has one.
+    account: Option<Box<Account>>,
+}
+
+/// What is kept of the requests of a call. Each that is under way shares it.
+struct Account {
     left: Allowance,
     /// Requests that change something and were sent, or may have been.
     changing: Arc<AtomicU32>,
     /// What was not let through.
-    pub(crate) denials: Denials,
+    denials: Denials,
 }
 
 impl Traffic {
@@ -56,15 +64,32 @@ impl Traffic {
             reach: Reach::Nothing,
             web: Arc::clone(web),
             requests: limits.http_requests,
-            left: Allowance::new(limits.http_body),
-            changing: Arc::default(),
-            denials: Denials::default(),
+            bodies: limits.http_body,
+            account: None,
         }
+    }
+
+    fn account(&mut self) -> &Account {
+        let bodies = self.bodies;
+        self.account.get_or_insert_with(|| {
+            let (left, changing) = (Allowance::new(bodies), Arc::default());
+            Box::new(Account { left, changing, denials: Denials::default() })
+        })
+    }
+
+    /// Takes note of what is not let through.
+    pub(crate) fn deny(&mut self, denied: Denied) {
+        self.account().denials.add(denied);
+    }
+
+    /// What was not let through.
+    pub(crate) fn denials(&self) -> Option<&Denials> {
+        self.account.as_ref().map(|account| &account.denials)
     }
 
     /// Whether a request that changes something was sent, or may have been.
     pub(crate) fn has_changed(&self) -> bool {
-        self.changing.load(Ordering::SeqCst) > 0
+        self.account.as_ref().is_some_and(|account| account.changing.load(Ordering::SeqCst) > 0)
     }
 
     /// Counts a request that is handed over, whatever becomes of it; whether there was one left.
@@ -73,7 +98,7 @@ impl Traffic {
             self.requests = left;
             return true;
         }
-        self.denials.add(Denied::TooMany);
+        self.deny(Denied::TooMany);
         false
     }
 
@@ -83,7 +108,7 @@ impl Traffic {
         let scheme = uri.scheme_str().unwrap_or_default();
         let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
         let Some(target) = Target::of(scheme, authority) else {
-            self.denials.add(Denied::Nowhere { method: method.clone() });
+            self.deny(Denied::Nowhere { method: method.clone() });
             return Err(Error::HttpRequestDenied);
         };
         let looks = is_reading(method.as_str());
@@ -96,18 +121,18 @@ impl Traffic {
         };
         let authority = authority.to_owned();
         if let Err(why) = allowed {
-            self.denials.add(Denied::To { method: method.clone(), target, authority, why });
+            self.deny(Denied::To { method: method.clone(), target, authority, why });
             return Err(Error::HttpRequestDenied);
         }
-        let note = Note::new((!looks || !request.body().is_end_stream()).then_some(&self.changing));
+        let changes = !looks || !request.body().is_end_stream();
+        let note = Note::new(changes.then(|| &self.account().changing));
         Ok(Admitted { target, authority, note, bodies })
     }
 }
 
 impl WasiHttpHooks for Traffic {
     fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
-        static FORBIDDEN: LazyLock<ForbiddenHeaderFilter> =
-            LazyLock::new(|| Arc::new(|name| DEFAULT_FORBIDDEN_HEADERS.contains(name) || OVERRIDES.contains(name)));
+        static FORBIDDEN: LazyLock<ForbiddenHeaderFilter> = LazyLock::new(|| Arc::new(is_forbidden));
         Arc::clone(&FORBIDDEN)
     }
 
@@ -125,8 +150,9 @@ impl WasiHttpHooks for Traffic {
         match self.admit(&request) {
             Err(error) => Box::new(async { Err(error) }),
             Ok(admitted) => {
-                let (network, left) = (Arc::clone(&self.web.network), self.left.clone());
-                let (denials, lookups) = (self.denials.clone(), self.web.lookups.clone());
+                let (network, lookups) = (Arc::clone(&self.web.network), self.web.lookups.clone());
+                let account = self.account();
+                let (left, denials) = (account.left.clone(), account.denials.clone());
                 let options = options.unwrap_or_default();
                 Box::new(
                     async move { Sending { admitted, network, lookups, left, options, denials }.go(request).await },
@@ -134,6 +160,16 @@ impl WasiHttpHooks for Traffic {
             }
         }
     }
+}
+
+/// Whether a plug-in may not set this header, in any spelling that a server takes for it: many know a header only as a variable,
+/// in which whatever is neither letter nor digit has become the same sign.
+fn is_forbidden(name: &HeaderName) -> bool {
+    let usual = |byte: u8| if byte.is_ascii_alphanumeric() { byte } else { b'-' };
+    let usual: Vec<u8> = name.as_str().bytes().map(usual).collect();
+    let is_one = |name: &HeaderName| DEFAULT_FORBIDDEN_HEADERS.contains(name) || OVERRIDES.contains(name);
+    // What has no usual spelling is nothing that a server could know.
+    is_one(name) || HeaderName::from_bytes(&usual).map_or(true, |usual| is_one(&usual))
 }
 
 /// What is let through.
@@ -291,7 +327,7 @@ mod tests {
         let request = Request::get("https://a.example/?key=hunter2").body(body).unwrap();
         let sent = Box::into_pin(traffic.send_request(request, None, Box::new(async { Ok(()) }))).await;
         assert!(matches!(sent, Err(Error::DestinationIpProhibited)));
-        let told = traffic.denials.told(&Veil::default()).unwrap();
+        let told = traffic.denials().unwrap().told(&Veil::default()).unwrap();
         assert_eq!(told, format!("denied: GET https://a.example: {}", Why::Inside.words()));
     }
 }

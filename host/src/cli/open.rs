@@ -126,10 +126,12 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// Whether its audit can be written: what is wrong is in the log before any call meets it.
+    /// Whether its audit can be written: what is wrong is in the log, mostly before any call meets it. It waits for disks, so
+    /// nobody waits for it.
     pub(super) fn look(&self) {
         if let Some((_, audit)) = &self.audit {
-            audit.look();
+            let audit = audit.clone();
+            tokio::task::spawn_blocking(move || audit.look());
         }
     }
 }

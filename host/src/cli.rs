@@ -65,7 +65,7 @@ Exit codes: 0 ok, 3 confirmation required, 4 rejected, 5 failed, 2 usage or conf
 Logs go to standard error; COUNTERFOIL_LOG=debug shows more of them."
 )]
 struct Cli {
-    /// The configuration [default: ./counterfoil.toml, else the one in your configuration directory]
+    /// The configuration [default: ./counterfoil.toml, if you chose that before, else the one in your configuration directory]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 

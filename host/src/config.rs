@@ -6,6 +6,7 @@
 
 mod audit;
 mod check;
+mod chosen;
 mod dirs;
 mod env;
 mod file;
@@ -20,6 +21,7 @@ mod tools;
 mod units;
 
 pub use audit::AuditConfig;
+pub use chosen::Chosen;
 pub use dirs::{ClientFolders, Dirs, FILE_NAME, log_filter, os_owner, state_home};
 pub use env::{Variable, VariableSource};
 pub use lock::{Difference, Lock, Pinned, PinnedTool};
@@ -122,20 +124,21 @@ const MAX_FILE: u64 = 1 << 20;
 
 impl Config {
     /// The configuration file that is used: the one that is given, else `counterfoil.toml` in the working directory,
-    /// else the one in the user's configuration directory.
+    /// where the user chose that one before ([`Chosen`]), else the one in the user's configuration directory.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`]: there is none; says how to make one.
+    /// [`ErrorKind::Config`]: there is none, and how to make one; or the one in the working directory was not chosen, and how to
+    /// choose it. It is not passed over.
     pub fn find(given: Option<&Path>) -> Result<PathBuf, Error> {
         if let Some(file) = given {
             return Ok(file.to_owned());
         }
-        let here = PathBuf::from(FILE_NAME);
-        // Anything of that name is taken, so that one which cannot be read is an error and not passed over.
-        if here.symlink_metadata().is_ok() {
-            return Ok(here);
+        let user = Dirs::of_user()?;
+        // Anything of that name counts, so that one which cannot be read is an error and not passed over.
+        if Path::new(FILE_NAME).symlink_metadata().is_ok() {
+            return chosen::here(&user);
         }
-        let of_user = Dirs::of_user()?.config.join(FILE_NAME);
+        let of_user = user.config.join(FILE_NAME);
         if of_user.symlink_metadata().is_ok() {
             return Ok(of_user);
         }

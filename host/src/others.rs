@@ -7,10 +7,14 @@
 //!
 //! Whoever looks at what another user keeps (an auditor, root) asks as that user would.
 
+mod steps;
+
+pub(crate) use steps::Steps;
+
 use crate::text;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Component, Path, PathBuf, absolute};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::OnceLock;
 
 /// Whoever writes it has the sticky bit against them: only what is theirs can they take away.
@@ -62,6 +66,11 @@ pub(crate) fn can_replace(path: &Path) -> Option<String> {
     us().replacing(path)
 }
 
+/// The same of a directory, which itself may belong to others and be written by them: it can be shared on purpose.
+pub(crate) fn can_replace_folder(path: &Path) -> Option<String> {
+    us().replacing_folder(path)
+}
+
 impl Us {
     fn is_ours(&self, found: &Metadata) -> bool {
         found.uid() == self.user || is_system(found.uid())
@@ -94,7 +103,7 @@ impl Us {
         let link = |link: &PathBuf| link.symlink_metadata().is_ok_and(|found| !self.is_ours(&found));
         if let Some(link) = steps.links.iter().find(|at| link(at)) {
             return Some(format!(
-                "the link {} belongs to another user, who can turn it: name the file itself",
+                "the link {} belongs to another user, who can turn it: name what it leads to",
                 shown(link)
             ));
         }
@@ -116,6 +125,19 @@ impl Us {
             // Taking one right away must not leave the other to be found next.
             let take = if found.mode() & 0o022 == 0o022 && holding.contains(&&**folder) { "go-w" } else { take };
             Some(format!("{who} can replace it: run `chmod {take} {}`", text::shell(&folder.display().to_string())))
+        })
+    }
+
+    fn replacing_folder(&self, path: &Path) -> Option<String> {
+        self.replacing(path).or_else(|| {
+            // The sticky bit keeps others from what is ours only: what is theirs they can rename.
+            let real = path.canonicalize().ok()?;
+            let holding = real.parent()?;
+            let theirs = !self.is_ours(&real.metadata().ok()?);
+            (theirs && self.other(holding, &holding.metadata().ok()?).is_some()).then(|| {
+                let folder = shown(&real);
+                format!("the folder {folder} belongs to another user, who can replace it: use one of your own")
+            })
         })
     }
 }
@@ -177,44 +199,6 @@ fn has_list(path: &Path) -> bool {
 #[cfg(not(target_os = "linux"))]
 fn has_list(_: &Path) -> bool {
     true
-}
-
-/// How a path is found: every folder in which a name is looked up, and every link that is followed.
-#[derive(Debug, Default)]
-pub(crate) struct Steps {
-    pub(crate) folders: Vec<PathBuf>,
-    pub(crate) links: Vec<PathBuf>,
-}
-
-impl Steps {
-    pub(crate) fn of(path: &Path) -> Self {
-        let mut steps = Self::default();
-        steps.walk(&absolute(path).unwrap_or_else(|_| path.to_owned()));
-        steps
-    }
-
-    fn walk(&mut self, path: &Path) {
-        /// As many links as Linux follows.
-        const LINKS: usize = 40;
-        let mut at = PathBuf::new();
-        for part in path.components() {
-            if !at.as_os_str().is_empty() {
-                self.folders.push(at.clone());
-            }
-            match part {
-                // `..` of what a link leads to: the real parent.
-                Component::ParentDir => at = at.canonicalize().unwrap_or_else(|_| at.clone()).join(".."),
-                part => at.push(part),
-            }
-            if let Ok(target) = at.read_link()
-                && self.links.len() < LINKS
-            {
-                self.links.push(at.clone());
-                let folder = at.parent().unwrap_or(Path::new("/"));
-                self.walk(&folder.join(target));
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -298,6 +282,25 @@ mod tests {
         check(&us, [0o1777, 0o755, 0o644], None, None);
         // What its members could put there is theirs, and refused for that.
         check(&us, [0o775, 0o755, 0o644], None, None);
+    }
+
+    #[test]
+    fn a_directory_may_be_shared_and_its_place_may_not() {
+        let (place, us) = (Place::new(), among_others());
+        let said = || us.replacing_folder(&place.at("up/in"));
+        place.mode("up/in", 0o777);
+        assert_eq!(said(), None);
+        place.mode("up", 0o777);
+        assert!(said().is_some_and(|said| said.contains("everybody can replace it: run `chmod go-w ")));
+        place.mode("up", 0o1777);
+        assert_eq!(said(), None);
+        if user() == 0 {
+            // The sticky bit is no hindrance to the directory's owner.
+            rustix::fs::chown(place.at("up/in"), Some(rustix::fs::Uid::from_raw(4242)), None).unwrap();
+            assert!(said().is_some_and(|said| said.contains("up/in belongs to another user")));
+            place.mode("up", 0o755);
+            assert_eq!(said(), None);
+        }
     }
 
     #[test]

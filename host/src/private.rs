@@ -94,6 +94,15 @@ fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// What a file of ours says, up to so many bytes.
+#[cfg(feature = "program")]
+pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    open(path)?.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Makes sure that a state file is there, ours, and that others can neither write nor read it (mode 0600).
 #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "for the store in a file"))]
 pub(crate) fn state_file(path: &Path) -> io::Result<()> {

@@ -276,7 +276,7 @@ fn a_plugin_file_is_shown_without_being_granted_anything() {
 #[test]
 fn an_idle_server_ends_with_its_input_and_says_nothing() {
     let folder = Folder::ready();
-    let ran = folder.run(&["serve"]);
+    let ran = folder.run(&["--config", "counterfoil.toml", "serve"]);
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, "", ""));
 }
 

@@ -2,6 +2,7 @@
 
 use counterfoil_tests::program::{Folder, program};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 #[test]
@@ -56,6 +57,39 @@ fn data_and_components_that_were_there_stay() {
     folder.run(&["config", "init", "--plugin", "files", "--plugin", "pdf"]).gave(2, &["pdf.wasm exists already"]);
     assert_eq!(fs::read_to_string(folder.path("work/pdf.wasm")).unwrap(), "mine");
     assert!(!folder.path("work/workspace").exists() && !folder.path("work/counterfoil.toml").exists());
+}
+
+#[test]
+fn a_link_where_a_directory_would_be_granted_is_refused_and_nothing_is_written() {
+    for (plugin, place) in [("files", "workspace"), ("offers", "data"), ("pdf", "documents")] {
+        let folder = Folder::new();
+        fs::create_dir(folder.path("private")).unwrap();
+        // Where it leads decides nothing: neither to a directory, nor back into the place itself, nor nowhere.
+        for to in ["../private", ".", "nowhere"] {
+            std::os::unix::fs::symlink(to, folder.path("work").join(place)).unwrap();
+            folder.run(&["config", "init", "--plugin", plugin]).gave(2, &[place, "is a link"]);
+            let left: Vec<_> = fs::read_dir(folder.path("work")).unwrap().collect();
+            assert_eq!(left.len(), 1, "{left:?}");
+            fs::remove_file(folder.path("work").join(place)).unwrap();
+        }
+        fs::create_dir(folder.path("work").join(place)).unwrap();
+        folder.run(&["config", "init", "--plugin", plugin]).gave(0, &["was there already"]);
+    }
+}
+
+#[test]
+fn what_it_makes_is_closed_to_others_and_what_was_there_keeps_its_mode() {
+    let folder = Folder::new();
+    let mode = |path: &str| fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o777;
+    fs::create_dir(folder.path("work/data")).unwrap();
+    fs::set_permissions(folder.path("work/data"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut loose = Command::new("/bin/sh");
+    let init = "umask 0; exec \"$0\" config init --plugin files --plugin offers --plugin pdf";
+    loose.args(["-c", init]).arg(program()).current_dir(folder.path("work")).env_clear();
+    loose.envs(folder.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
+    assert!(loose.output().unwrap().status.success());
+    assert_eq!(["work/workspace", "work/documents", "work/data"].map(mode), [0o700, 0o700, 0o755]);
+    folder.run(&["call", "list_files", r#"{"path": "/files"}"#]).gave(0, &[]);
 }
 
 #[test]

@@ -301,7 +301,8 @@ fn what_clients_would_take_for_a_variable_is_refused() {
 
     let folder = Folder::ready();
     for state in ["$x", "a\nb", "\u{1b}[2J"] {
-        let mut command = folder.command(&["install", "--client", "gemini-cli", "--yes"]);
+        let mut command =
+            folder.command(&["--config", "counterfoil.toml", "install", "--client", "gemini-cli", "--yes"]);
         let output = command.env("XDG_STATE_HOME", folder.path(state)).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
@@ -315,7 +316,8 @@ fn a_store_that_only_this_shell_finds_is_found_by_the_client_too() {
     let folder = Folder::ready();
     let install = |client: &str| -> Ran {
         let state = folder.path("state");
-        let output = folder.command(&["install", "--client", client, "--print"]).env("XDG_STATE_HOME", state).output();
+        let mut output = folder.command(&["--config", "counterfoil.toml", "install", "--client", client, "--print"]);
+        let output = output.env("XDG_STATE_HOME", state).output();
         let output = output.unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }

@@ -3,6 +3,7 @@
 
 mod audit;
 mod canonical_vectors;
+mod chosen;
 mod cli;
 mod config;
 mod crash;
@@ -33,5 +34,6 @@ mod startup;
 mod store_processes;
 mod variables;
 mod vectors;
+mod ways;
 mod web;
 mod wit;

@@ -204,7 +204,10 @@ fn requests_that_were_read_before_the_input_ended_are_answered_once_the_tools_ar
 fn a_client_that_leaves_or_waits_for_nothing_any_more_does_not_wait_for_the_compiler() {
     // One that only looks whether anyone is there.
     before_it_is_compiled("", |folder| {
-        assert_eq!(Session::start(folder).end(), (Some(0), String::new(), String::new()));
+        let (code, rest, log) = Session::start(folder).end();
+        assert_eq!((code, rest.as_str()), (Some(0), ""));
+        // Which configuration it is, and nothing else.
+        assert!(log.lines().count() == 1 && log.starts_with("note: the configuration is "), "{log}");
     });
 
     before_it_is_compiled("", |folder| {

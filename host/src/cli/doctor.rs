@@ -70,8 +70,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         audit::check(&mut report, config);
     }
     let started = clients::check(&mut report, &place);
-    let own = found.as_deref().is_none_or(|file| configuration::is_own(&place, config, file));
-    clients::start(&mut report, &place, started, loaded.as_ref().map(|config| (config, own)), &cache).await;
+    clients::start(&mut report, &place, started, loaded.as_ref(), &cache).await;
     if let Some(config) = &loaded {
         store::tidy(config);
     }

@@ -157,11 +157,9 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
 /// The configuration, once everything in it has been loaded as `serve` would: what does not start is not installed. Where
 /// nothing is to be written, the store is left out, and so is the cache unless it has all of it.
 async fn checked(args: &Args, given: Option<&Path>) -> anyhow::Result<Config> {
-    let config = open::load(given)?;
-    let host = match args.print || args.dry_run {
-        true => open::looking(&config).await?,
-        false => open::open(&config).await?,
-    };
+    let looking = args.print || args.dry_run;
+    let config = if looking { open::read(given)? } else { open::load(given)? };
+    let host = if looking { open::looking(&config).await? } else { open::open(&config).await? };
     if host.tools().is_empty() {
         note("this configuration has no tool yet: add a plug-in under [plugins.NAME]");
     }

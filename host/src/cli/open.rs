@@ -2,15 +2,16 @@
 //! the configuration that it is about.
 
 use super::locked;
+use super::print::note;
 use super::wait::{KEPT, wait, wait_for};
 use crate::audit::Audit;
 use crate::cache::Held;
-use crate::config::{Admitted, AuditConfig, Config, PluginConfig, Raise, StoreConfig};
+use crate::config::{Admitted, AuditConfig, Chosen, Config, Dirs, PluginConfig, Raise, StoreConfig};
 use crate::gate::{Gate, GateError, GateOptions, Settings, SystemClock};
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions, Secret};
 use crate::store::{MemoryStore, SqliteStore, Store};
 use crate::tool::Declaration;
-use crate::{Error, ErrorKind, Host};
+use crate::{Error, ErrorKind, Host, text};
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -18,9 +19,26 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-/// Finds and reads the configuration.
+/// Finds and reads the configuration. One that the user names is taken for chosen from then on.
 pub(super) fn load(given: Option<&Path>) -> Result<Config, Error> {
-    Config::load(&Config::find(given)?)
+    let config = read(given)?;
+    if given.is_some()
+        && let Err(error) = Chosen::of(&Dirs::of_user()?).note(config.places.file())
+    {
+        // It has to be named the next time, too.
+        tracing::debug!(%error, "the choice of this configuration cannot be noted");
+    }
+    Ok(config)
+}
+
+/// The same, and notes nothing. Of one that was found the user hears which it is.
+pub(super) fn read(given: Option<&Path>) -> Result<Config, Error> {
+    let file = Config::find(given)?;
+    if given.is_none() && file.is_relative() {
+        let found = std::path::absolute(&file).unwrap_or_else(|_| file.clone());
+        note(&format!("the configuration is {}", text::escape(&found.display().to_string())));
+    }
+    Config::load(&file)
 }
 
 /// The sizes and times that the configuration asks for; whether they can be had is the gate's word.

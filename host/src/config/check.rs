@@ -3,8 +3,8 @@
 use super::file::{At, File, GateTable, LimitsTable, PluginTable};
 use super::units::{Count, Length, Size};
 use super::{
-    Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, VariableSource, audit, dirs, env,
-    http, rules, shape, under,
+    Chosen, Config, Dirs, FILE_NAME, GateConfig, Lock, Places, PluginConfig, StoreConfig, VariableSource, audit, dirs,
+    env, http, rules, shape, under,
 };
 use crate::names::Names;
 use crate::native::Native;
@@ -274,6 +274,9 @@ fn grant(
     let real = host
         .canonicalize()
         .map_err(|e| places.error_at(dir.host.span(), &format!("{} cannot be opened ({})", shown(&host), e.kind())))?;
+    if let Some(what) = crate::others::can_replace_folder(&host) {
+        return Err(places.error_at(dir.host.span(), &format!("{}: {what}", shown(&host))));
+    }
     // Links on the way stay in it, so that it is seen when one is turned.
     let host = if others::Steps::of(&host).links.is_empty() { real } else { host };
     Ok(DirGrant { host, guest: guest.clone(), access: dir.access })
@@ -329,6 +332,12 @@ fn out_of_reach(config: &Config, user: &Dirs) -> Result<(), Error> {
                 protected.add(format!("the file of the variable {}", variable.name), file);
             }
         }
+    }
+    let chosen = Chosen::of(user);
+    protected.add("the notes of which configurations you chose", chosen.folder());
+    for (note, config) in chosen.all() {
+        let forget = text::shell(&note.display().to_string());
+        protected.add_readable(format!("a configuration that you chose (until you run `rm {forget}`)"), &config);
     }
     // Whoever can put a file there decides what the next start reads, also where this one was told another.
     for folder in [Path::new(""), &user.config] {

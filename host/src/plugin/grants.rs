@@ -6,7 +6,7 @@ use super::options::{Access, DirGrant};
 use super::reach::{Among, Id, Protected, Way, id, nested};
 use super::{Plugin, Sandbox, special};
 use crate::tool::Power;
-use crate::{Error, ErrorKind, text};
+use crate::{Error, ErrorKind, others, text};
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -40,6 +40,12 @@ impl Granted {
         let directory = rustix::fs::OFlags::DIRECTORY.bits() as i32;
         let opened = std::fs::OpenOptions::new().read(true).custom_flags(directory).open(&host).map_err(refused)?;
         let id = id(&opened.metadata().map_err(refused)?);
+        // Whoever can put another one in its place would choose what the plug-in reads and writes.
+        if let Some(what) = others::can_replace_folder(&grant.host) {
+            let shown = grant.host.display().to_string();
+            let message = format!("directory {} cannot be granted: {what}", text::escape(&shown));
+            return Err(Error::new(ErrorKind::Config, message));
+        }
         let way = Way::of(&grant.host);
         let written = std::path::absolute(&grant.host).map_err(refused)?;
         Ok(Self { grant: DirGrant { host, ..grant.clone() }, directory: opened, written, id, way })

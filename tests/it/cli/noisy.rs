@@ -29,7 +29,7 @@ fn what_a_plug_in_prints_is_in_the_log_escaped_and_visibly_cut() {
     let cut = line(&["jsonrpc", "stream=\"stdout\"", "… and 984653 bytes more"]);
     assert!(cut.len() < 20_000, "{}", cut.len());
     // Unless they are asked for, there are no such lines.
-    assert_eq!(folder.run(&["call", "shout", "{}", "--json"]).err, "");
+    assert_eq!(folder.run(&["--config", "counterfoil.toml", "call", "shout", "{}", "--json"]).err, "");
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_plug_in_that_prints_leaves_nothing_but_the_protocol_on_standard_output() {
     let input = ask(1, "initialize", hello)
         + &ask(2, "tools/list", json!({}))
         + &ask(3, "tools/call", json!({"name": "shout", "arguments": {}}));
-    let ran = folder.run_with_input(&["serve"], &input);
+    let ran = folder.run_with_input(&["--config", "counterfoil.toml", "serve"], &input);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
     let answers: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();

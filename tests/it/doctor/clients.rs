@@ -57,7 +57,8 @@ fn what_depends_on_where_a_client_starts_it_is_pointed_out() {
     folder.write(CURSOR, &json!({"mcpServers": {"counterfoil": entry}}).to_string());
     row(&says(&folder, 1, &[]), &["warning", "client", "counterfoil.toml", "no absolute path"]);
     folder.write(CURSOR, &json!({"mcpServers": {"x": {"command": program, "args": ["serve"]}}}).to_string());
-    row(&says(&folder, 1, &[]), &["warning", "client", "names no configuration"]);
+    let ran = says(&folder, 1, &[]);
+    row(&ran, &["warning", "client", "names no configuration", "in the folder where the client starts it"]);
 }
 
 #[test]
@@ -115,8 +116,19 @@ fn what_a_project_brings_along_is_not_started() {
     script(&folder, &format!("touch {}", folder.path("started").display()));
     std::fs::rename(folder.path(CURSOR), folder.path("work/.mcp.json")).unwrap();
     let ran = says(&folder, 0, &["this configuration answered"]);
-    row(&ran, &["client", "Claude Code", ".mcp.json", "another program"]);
+    row(&ran, &["warning", "client", "Claude Code", ".mcp.json", "another program", "serve --config"]);
     assert!(!folder.path("started").exists());
+    // What it would run is in its arguments, told so that a terminal shows all of them.
+    let entry = json!({"command": "/bin/sh", "args": ["-c", "id >here; \u{1b}[2K\u{202e}echo"]});
+    folder.write("work/.mcp.json", &json!({"mcpServers": {"counterfoil": entry}}).to_string());
+    let ran = says(&folder, 0, &["this configuration answered"]);
+    row(&ran, &["warning", "client", "another program, /bin/sh -c 'id >here; \\e[2K\\u{202e}echo'"]);
+    assert!(!folder.path("work/here").exists());
+    let program = counterfoil_tests::program::program();
+    let args = json!(["serve", "--config", folder.path("work/counterfoil.toml")]);
+    let entry = json!({"command": program, "args": args});
+    folder.write("work/.mcp.json", &json!({"mcpServers": {"counterfoil": entry}}).to_string());
+    row(&says(&folder, 0, &[]), &["ok", "client", "Claude Code", "starts this program"]);
 }
 
 #[test]
@@ -125,7 +137,8 @@ fn a_store_that_the_shell_does_not_share_is_pointed_out() {
     folder.run(&["install", "--client", "cursor", "--yes"]).gave(0, &[]);
     let before = everything(&folder.path("home"));
     let doctor = |state: Option<&str>| {
-        let mut command = folder.command(&["doctor"]);
+        // Which configurations were chosen is kept there as well.
+        let mut command = folder.command(&["--config", "counterfoil.toml", "doctor"]);
         command.envs(state.map(|state| ("XDG_STATE_HOME", folder.path(state))));
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
@@ -139,7 +152,7 @@ fn a_store_that_the_shell_does_not_share_is_pointed_out() {
 
     // What it says to do ends it, from either side, and leaves the user's own variables.
     let install = |state: Option<&str>, words: &str| {
-        let mut command = folder.command(&["install", "--client", "cursor", "--yes"]);
+        let mut command = folder.command(&["--config", "counterfoil.toml", "install", "--client", "cursor", "--yes"]);
         command.envs(state.map(|state| ("XDG_STATE_HOME", folder.path(state))));
         let output = command.output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();

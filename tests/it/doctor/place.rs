@@ -64,7 +64,7 @@ fn what_others_can_write_is_wrong() {
             assert!(shown.contains(word), "{word} in {shown}");
         }
     };
-    own(0, &["Cursor", "starts another program"]);
+    own(0, &["warning", "Cursor", "starts another program"]);
     mode(folder.path("program"), 0o757);
     own(1, &["the program", "can be written by everybody"]);
 }

@@ -1,6 +1,6 @@
 //! How a client starts a server: a command, its arguments, and what is added to its environment.
 
-use crate::text::brief;
+use crate::text::{brief, shell};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -56,6 +56,12 @@ impl ServerEntry {
         let around = self.around.iter().map(|(key, value)| format!("{key} {}", brief(value)));
         let all: Vec<_> = env.into_iter().chain(around).collect();
         (!all.is_empty()).then(|| all.join(", "))
+    }
+
+    /// What it runs, as a line for a shell; of a long word its beginning.
+    pub(in crate::cli) fn line(&self) -> String {
+        let words = std::iter::once(&self.command).chain(&self.args);
+        words.map(|word| shell(&brief(word))).collect::<Vec<_>>().join(" ")
     }
 
     /// Whether a client would start the same with this entry: it may set more variables, except the one that decides which

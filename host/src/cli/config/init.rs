@@ -7,11 +7,11 @@ use super::super::print::{bold, inset, line, note};
 use super::super::shipped::{self, Shipped};
 use super::super::wait::{KEPT, wait};
 use super::super::{Usage, exit};
-use crate::config::{Dirs, FILE_NAME, Lock};
+use crate::config::{Chosen, Dirs, FILE_NAME, Lock};
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions};
 use crate::text;
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -110,6 +110,13 @@ pub(super) async fn run(dir: &Path, mut plugins: Vec<Shipped>) -> anyhow::Result
             return Err(Usage(message).into());
         }
     }
+    if let Some(place) = plugins.iter().map(|plugin| dir.join(plugin.place())).find(|place| place.is_symlink()) {
+        let message = format!(
+            "{} is a link, and agents would be granted what it leads to: look where that is, and put a directory there",
+            shown(&place)
+        );
+        return Err(Usage(message).into());
+    }
     let lock = lock(&config, &plugins).await?;
     let mut written = Vec::new();
     for plugin in &plugins {
@@ -120,7 +127,8 @@ pub(super) async fn run(dir: &Path, mut plugins: Vec<Shipped>) -> anyhow::Result
                 shown(&place)
             ));
         } else {
-            let made = fs::DirBuilder::new().recursive(true).mode(0o755).create(&place);
+            // Nobody else has business in it: whoever can open it can lock it, and runs that write would wait.
+            let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&place);
             made.map_err(|e| failed(&place, &e))?;
             written.push(shown(&place));
         }
@@ -144,6 +152,10 @@ pub(super) async fn run(dir: &Path, mut plugins: Vec<Shipped>) -> anyhow::Result
     write(&config, format!("{GATE}{sections}").as_bytes())?;
     written.push(shown(&config));
     line(&format!("wrote {}", written.join(", ")))?;
+    if let Err(e) = Dirs::of_user().map_err(io::Error::other).and_then(|dirs| Chosen::of(&dirs).note(&config)) {
+        let what = "that you chose this configuration cannot be noted: name it with --config each time";
+        note(&format!("{what} ({})", text::escape(&e.to_string())));
+    }
     let here = dir == Path::new(".");
     let option = if here {
         String::new()

@@ -123,7 +123,8 @@ fn one(report: &mut Report, client: &Client, file: &Path, entry: &ServerEntry) -
         }
         None => {
             let what = format!(
-                "{title}: the entry in {path} names no configuration: that of your configuration directory is used"
+                "{title}: the entry in {path} names no configuration: one that lies in the folder where the client starts it \
+                 comes before that of your configuration directory"
             );
             report.warning(Part::Client, what, anew.clone());
         }
@@ -135,33 +136,22 @@ fn one(report: &mut Report, client: &Client, file: &Path, entry: &ServerEntry) -
         return false;
     }
     let ours = std::env::current_exe().and_then(|program| program.canonicalize()).ok();
-    let which = match command.canonicalize().ok() == ours {
-        true => "this program".to_owned(),
-        false => format!("another program, {}", escape(&entry.command)),
-    };
+    if command.canonicalize().ok() != ours {
+        let what = format!("{title}: {path} starts another program, {}", entry.line());
+        report.warning(Part::Client, what, format!("if that is not what you want: {anew}"));
+        return true;
+    }
     let config = entry.config().map(|config| format!(" with {}", escape(config))).unwrap_or_default();
-    report.ok(Part::Client, format!("{title}: {path} starts {which}{config}"));
+    report.ok(Part::Client, format!("{title}: {path} starts this program{config}"));
     true
 }
 
 /// Starts what was found; where no client has the server, what `install` would give to one.
-/// A configuration that merely lies in a folder of somebody else's starts nothing.
-pub(super) async fn start(
-    report: &mut Report,
-    place: &Place,
-    mut found: Found,
-    config: Option<(&Config, bool)>,
-    cache: &Path,
-) {
-    if let (true, Some((config, own))) = (found.is_empty(), config) {
-        match install::entry(config) {
-            Ok(entry) if own => drop(found.insert(entry, vec!["this configuration"])),
-            Ok(_) => {
-                let what = "the server was not started: its configuration lies in a folder that is not yours";
-                report.warning(Part::Server, what, "name it with --config, if it is the one that you mean");
-            }
-            Err(_) => {}
-        }
+pub(super) async fn start(report: &mut Report, place: &Place, mut found: Found, config: Option<&Config>, cache: &Path) {
+    if let (true, Some(config)) = (found.is_empty(), config)
+        && let Ok(entry) = install::entry(config)
+    {
+        found.insert(entry, vec!["this configuration"]);
     }
     let scratch = place.scratch.path().join("state");
     for (entry, clients) in found {

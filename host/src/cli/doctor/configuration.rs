@@ -23,7 +23,7 @@ pub(super) fn find(report: &mut Report, place: &Place, given: Option<&Path>) -> 
     let why = match given {
         Some(_) => "that --config names",
         None if file == of_user => "of your configuration directory, since there is none in the working directory",
-        None => "of the working directory",
+        None => "of the working directory, which you chose",
     };
     report.ok(Part::Configuration, format!("{} is used: the one {why}", shown(&file)));
     let same = |other: &Path| other.canonicalize().ok() == file.canonicalize().ok();
@@ -32,14 +32,6 @@ pub(super) fn find(report: &mut Report, place: &Place, given: Option<&Path>) -> 
         report.warning(Part::Configuration, what, "a server that is started elsewhere without --config uses that one");
     }
     Some(file)
-}
-
-/// Whether the user chose it: named it, keeps it in the configuration directory, or works in a folder of their own.
-pub(super) fn is_own(place: &Place, given: Option<&Path>, file: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let user = rustix::process::geteuid().as_raw();
-    let folder = file.parent().and_then(|folder| folder.metadata().ok());
-    given.is_some() || file == place.dirs.config.join(FILE_NAME) || folder.is_some_and(|folder| folder.uid() == user)
 }
 
 /// Reads it by every rule that needs no plug-in.

@@ -26,6 +26,11 @@ pub fn compare(earlier: &Path, filter: &str) -> ExitCode {
     }
     println!("\nbest of {TURNS} turns each; at most {MOST:.2} of before\n");
     let mut missed = 0;
+    // A figure that is not there any more is held to nothing; a new one has nothing to be held to.
+    for name in before.keys().filter(|name| !now.contains_key(*name)) {
+        missed += 1;
+        println!("{name:<58} is not measured any more   MISSED");
+    }
     for (name, now) in &now {
         let Some(before) = before.get(name) else { continue };
         let ratio = now / before;

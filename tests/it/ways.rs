@@ -94,6 +94,25 @@ fn every_link_on_the_way_to_a_granted_directory_is_followed() {
     desk.accepted();
 }
 
+#[test]
+fn where_a_granted_directory_really_is_is_shown() {
+    let desk = Desk::new();
+    let leads_to = || desk.0.run(&["config", "check", "--json"]).json()["grants"][0]["leads_to"].clone();
+    assert!(leads_to().is_null());
+    for verb in [&["config", "check"][..], &["doctor"]] {
+        assert!(!desk.0.run(verb).out.contains("->"));
+    }
+    symlink("../open", desk.path("work/way")).unwrap();
+    desk.grants("way/work");
+    let real = desk.path("open/work").canonicalize().unwrap();
+    assert_eq!(leads_to(), real.to_str().unwrap());
+    fs::remove_file(desk.path("work/counterfoil.lock")).unwrap();
+    let shown = format!("work/way/work -> {}", real.display());
+    for (verb, code) in [(&["config", "check"][..], 0), (&["doctor"], 0), (&["plugin", "lock", "--check"], 2)] {
+        desk.0.run(verb).gave(code, &[&shown]);
+    }
+}
+
 /// Only root can give something away; whoever else runs the tests has the rows without an owner above.
 #[test]
 fn what_somebody_else_can_rename_on_the_way_is_refused() {

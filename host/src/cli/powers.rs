@@ -5,6 +5,7 @@ use super::print::{Table, inset, line, loud, out};
 use crate::config::PluginConfig;
 use crate::plugin::{Grant, GrantKind, Plugin};
 use crate::text;
+use std::path::{Path, PathBuf};
 
 /// A table of it, and remarks below.
 pub(super) struct Powers {
@@ -28,7 +29,12 @@ impl Powers {
                 let subject = format!("{} of {}", text::escape(&what), text::escape(plugin.name()));
                 self.remarks.push(format!("{subject}: {}", text::escape(why)));
             }
-            self.table.row([plugin.name().to_owned(), what, source(part, grant), may]);
+            let source = source(part, grant);
+            let source = match leads_to(part, grant) {
+                Some(real) => format!("{source} -> {real}"),
+                None => source,
+            };
+            self.table.row([plugin.name().to_owned(), what, source, may]);
         }
     }
 
@@ -51,10 +57,7 @@ impl Powers {
 pub(super) fn source(part: Option<&PluginConfig>, grant: &Grant) -> String {
     let Some(part) = part else { return String::new() };
     match grant.kind {
-        GrantKind::Directory => {
-            let dir = part.options.dirs.iter().find(|dir| dir.guest == grant.what);
-            dir.map(|dir| dir.host.display().to_string()).unwrap_or_default()
-        }
+        GrantKind::Directory => directory(part, grant).map(|dir| dir.display().to_string()).unwrap_or_default(),
         GrantKind::Variable => {
             let variable = part.env.iter().find(|variable| variable.name == grant.what);
             variable.map(|variable| variable.source.to_string()).unwrap_or_default()
@@ -62,6 +65,21 @@ pub(super) fn source(part: Option<&PluginConfig>, grant: &Grant) -> String {
         // The place is all that there is of it.
         GrantKind::Http | GrantKind::Clock | GrantKind::Randomness => String::new(),
     }
+}
+
+fn directory<'a>(part: &'a PluginConfig, grant: &Grant) -> Option<&'a Path> {
+    part.options.dirs.iter().find(|dir| dir.guest == grant.what).map(|dir| dir.host.as_path())
+}
+
+/// Where a granted directory really is, if links on the way lead elsewhere than its path says.
+pub(super) fn leads_to(part: Option<&PluginConfig>, grant: &Grant) -> Option<String> {
+    let dir = directory(part.filter(|_| grant.kind == GrantKind::Directory)?, grant)?;
+    elsewhere(dir).map(|real| real.display().to_string())
+}
+
+/// The same of a path.
+pub(super) fn elsewhere(dir: &Path) -> Option<PathBuf> {
+    dir.canonicalize().ok().filter(|real| real != dir)
 }
 
 /// In words, with what of it previews and safe calls may do.

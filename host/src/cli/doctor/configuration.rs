@@ -1,5 +1,6 @@
 //! The configuration and what it names. A mistake that stops the reading does not hide the files that are missing as well.
 
+use super::super::powers::elsewhere;
 use super::super::{locked, open};
 use super::report::{Part, Report};
 use super::{Place, shown};
@@ -158,10 +159,14 @@ fn granted(report: &mut Report, plugin: &str, dir: &Path, access: Access) {
         Access::ReadOnly => (May::READ_OK | May::EXEC_OK, "read"),
         Access::ReadWrite => (May::READ_OK | May::WRITE_OK | May::EXEC_OK, "read and written"),
     };
+    let place = match elsewhere(dir) {
+        Some(real) => format!("{} -> {}", shown(dir), shown(&real)),
+        None => shown(dir),
+    };
     match rustix::fs::access(dir, needs) {
-        Ok(()) => report.ok(Part::PlugIn, format!("{plugin}: {} can be {word}", shown(dir))),
+        Ok(()) => report.ok(Part::PlugIn, format!("{plugin}: {place} can be {word}")),
         Err(e) => {
-            let what = format!("{plugin}: {} cannot be {word} by you: {e}", shown(dir));
+            let what = format!("{plugin}: {place} cannot be {word} by you: {e}");
             report.wrong(Part::PlugIn, what, "correct its permissions, or grant another directory");
         }
     }

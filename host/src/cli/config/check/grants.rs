@@ -1,7 +1,7 @@
 //! What each plug-in may use.
 
 use super::Seen;
-use crate::cli::powers::{Powers, source};
+use crate::cli::powers::{Powers, leads_to, source};
 use crate::config::PluginConfig;
 use crate::plugin::Plugin;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(super) fn json(seen: &Seen) -> Value {
         json!({
             "plugin": plugin.name(), "kind": grant.kind.name(), "what": grant.what,
             "is": Some(source(part(seen, plugin), grant)).filter(|source| !source.is_empty()),
-            "may": grant.may, "why": grant.why,
+            "leads_to": leads_to(part(seen, plugin), grant), "may": grant.may, "why": grant.why,
         })
     });
     told.collect()

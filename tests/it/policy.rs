@@ -192,6 +192,35 @@ fn what_no_tool_lists_and_its_schema_leaves_open_is_told_and_taken() {
     assert_eq!(check("text", "n"), [""; 0]);
 }
 
+#[test]
+fn a_tool_of_which_a_rule_denies_every_call_is_shown_so() {
+    let folder = folder(
+        "[[rules]]\ntool = [\"delete_file\", \"move_file\"]\nwhen = 'args.path.contains(\"x\")'\ndeny = true\nreason = \"no\"\n\
+         [[rules]]\ntool = \"write_file\"\nwhen = 'true'\ndeny = true\nreason = \"no\"",
+    );
+    let ran = folder.run(&["config", "check"]);
+    ran.gave(
+        0,
+        &["rule 1 has no answer for any call of move_file (its schema allows no args.path)", "a rule of its own"],
+    );
+    let row = |ran: &Ran, tool: &str| ran.out.lines().find(|line| line.starts_with(tool)).unwrap().to_owned();
+    for ran in [ran, folder.run(&["tools"])] {
+        assert!(row(&ran, "move_file").contains("denied: rule 1 has no answer"), "{}", ran.out);
+        assert!(row(&ran, "write_file").contains("denied by rule 2"), "{}", ran.out);
+        assert!(row(&ran, "delete_file").contains("always needs a confirmation"), "{}", ran.out);
+    }
+    let tools = folder.run(&["tools", "--json"]).json();
+    let told = |name: &str| {
+        tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap()["denied_by_rule"].clone()
+    };
+    assert_eq!(
+        [told("move_file"), told("write_file"), told("delete_file")].map(|rule| rule.as_u64()),
+        [Some(1), Some(2), None]
+    );
+    // And so it is.
+    folder.run(&["policy", "test", "move_file", r#"{"from":"a","to":"b"}"#]).gave(4, &["rule 1 has no answer"]);
+}
+
 #[track_caller]
 fn stops(policy: &str, says: &[&str]) {
     let ran = folder(policy).run(&["config", "check"]);
@@ -226,6 +255,21 @@ fn a_mistake_in_a_rule_or_a_budget_stops_the_start_with_its_line() {
         (rule(&format!("when = 'owner == \"ci\"'\n{deny}")), ["owner is never \"ci\"", "when = 'owner"]),
         (rule(&format!("when = 'tool == \"nope\"'\n{deny}")), ["there is no tool \"nope\"", "when = 'tool"]),
         (rule(&format!("when = 'tool == \"read_file\"'\n{deny}")), ["is not about \"read_file\"", "when = 'tool"]),
+        (
+            rule(&format!("when = 'owner.startsWith(\"nightly\")'\n{deny}")),
+            ["never begins with \"nightly\"", "os:NAME"],
+        ),
+        (rule(&format!("when = 'owner.matches(\"^nightly$\")'\n{deny}")), ["never matches", "when = 'owner"]),
+        (
+            rule(&format!("when = 'owner.startsWith(\"key:\")'\n{deny}")),
+            ["never begins with \"key:\" here", "name:NAME"],
+        ),
+        (
+            rule(&format!("when = 'tool.startsWith(\"wriet_\")'\n{deny}")),
+            ["never begins with \"wriet_\"", "when = 'tool"],
+        ),
+        (rule(&format!("when = '!args.path'\n{deny}")), ["args.path is a text", "taken for true or false"]),
+        (rule(&format!("when = 'size(args.path) > \"3\"'\n{deny}")), ["size(…) is a number", "when = 'size"]),
         (rule(&format!("when = 'args.path = \"x\"'\n{deny}")), ["compared with ==", "when = 'args.path = "]),
         (
             "[[budgets]]\ntool = \"write_file\"\nsum = \"args.content\"\nat_most = 5\nper = \"1h\"".into(),

@@ -30,7 +30,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
             tool.name.clone(),
             level(tool.level, tool.declared),
             tool.backend.clone(),
-            what_a_call_does(tool).to_owned(),
+            what_a_call_does(&host, tool),
         ]);
     }
     out(&table.to_string())?;
@@ -48,7 +48,7 @@ pub(super) fn list(host: &Host) -> serde_json::Value {
         serde_json::json!({
             "name": tool.name, "title": tool.title, "description": tool.description,
             "level": tool.level.name(), "declared": tool.declared.name(),
-            "a_call": what_a_call_does(tool),
+            "a_call": what_a_call_does(host, tool), "denied_by_rule": host.denied_by(&tool.name).map(|denied| denied.rule),
             "needs_confirmation": tool.needs_confirmation, "always_confirmed": tool.always_confirmed,
             "confirmed_by_rule": tool.confirmed_by_rule, "plugin": tool.backend, "locked": tool.locked, "preview_enforced": tool.enforced,
         })
@@ -69,10 +69,12 @@ pub(super) fn level(level: Level, declared: Level) -> String {
 }
 
 /// What a call of a listed tool does.
-pub(super) fn what_a_call_does(tool: &Listing) -> &'static str {
-    match tool.confirmed_by_rule {
-        true => "runs at once, unless a rule asks for a confirmation",
-        false => what_happens(tool.level, tool.always_confirmed),
+pub(super) fn what_a_call_does(host: &Host, tool: &Listing) -> String {
+    match host.denied_by(&tool.name) {
+        Some(denied) if denied.no_answer => format!("denied: rule {} has no answer", denied.rule),
+        Some(denied) => format!("denied by rule {}", denied.rule),
+        None if tool.confirmed_by_rule => "runs at once, unless a rule asks for a confirmation".to_owned(),
+        None => what_happens(tool.level, tool.always_confirmed).to_owned(),
     }
 }
 

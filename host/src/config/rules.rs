@@ -4,7 +4,7 @@
 use super::file::At;
 use super::units::{Count, Length, LevelWord};
 use super::{Config, Places};
-use crate::policy::{Amount, Budget, Fault, Rule, Tools, WrongBudget, WrongRule};
+use crate::policy::{Amount, Asked, Budget, Fault, OWN, Of, Rule, Tools, WrongBudget, WrongRule};
 use crate::{Error, text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
@@ -167,14 +167,13 @@ pub(super) fn rules(tables: &[At<RuleTable>], places: &mut Places) -> Result<Vec
         places.note(format!("rules.{number}.when"), table.when.span());
         let rule = rule(table, places)?;
         // Those of the program: others are a library's.
-        let foreign = |owner: &&str| !owner.starts_with("os:") && !owner.starts_with("name:");
-        if let Some(owner) = rule.condition.owners().find(foreign) {
+        let foreign = |asked: &&Asked| asked.of == Of::Owner && !asked.can_be_owner(OWN);
+        if let Some(asked) = rule.condition.asked().find(foreign) {
             let what = format!(
-                "owner is never \"{}\" here: write \"os:NAME\" for a user of this system, or \"name:NAME\" for who is \
-                 started with --owner NAME",
-                text::escape(owner)
+                "owner {asked} here: write \"os:NAME\" for a user of this system, or \"name:NAME\" for who is started with \
+                 --owner NAME"
             );
-            return Err(places.error_at(table.when.span(), &what));
+            return Err(places.error_at(table.when.span(), &text::escape(&what)));
         }
         rules.push(rule);
     }

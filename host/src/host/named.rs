@@ -3,9 +3,11 @@
 
 use super::Tool;
 use super::listing::Listing;
-#[cfg(feature = "rules")]
-use crate::policy::Rule;
 use crate::policy::{Budget, Counts, Tools};
+#[cfg(feature = "rules")]
+use crate::policy::{Of, Rule};
+#[cfg(feature = "program")]
+use crate::policy::{Seen, Then};
 use crate::schema::Schema;
 use crate::schema::outline::{self, Kinds, Place};
 use serde_json::Value;
@@ -49,15 +51,26 @@ fn shown(path: &[String]) -> String {
 /// What no call of any of its tools has an answer for. With `"*"` and several tools a rule may read what only some have.
 #[cfg(feature = "rules")]
 pub(super) fn rule(rule: &Rule, all: &[Listed<'_>]) -> Result<(), String> {
-    for name in rule.condition.tools() {
-        let (listed, name_shown) = (all.iter().any(|listed| listed.name == name), name.escape_debug());
-        if !listed {
-            return Err(format!("there is no tool \"{name_shown}\" for `tool` to be: give a name that is listed"));
-        }
-        if !rule.tools.has(name) {
-            return Err(format!(
-                "this rule is not about \"{name_shown}\", so that `tool` is never that: name it in the rule's tools, or leave it out"
-            ));
+    for asked in rule.condition.asked().filter(|asked| asked.of == Of::Tool) {
+        let any = all.iter().any(|listed| asked.holds(listed.name));
+        let own = about(all, &rule.tools).any(|listed| asked.holds(listed.name));
+        match (any, own, asked.whole().map(str::escape_debug)) {
+            (_, true, _) => {}
+            (false, _, Some(name)) => {
+                return Err(format!("there is no tool \"{name}\" for `tool` to be: give a name that is listed"));
+            }
+            (true, _, Some(name)) => {
+                return Err(format!(
+                    "this rule is not about \"{name}\", so that `tool` is never that: name it in the rule's tools, or leave it out"
+                ));
+            }
+            // Of no tool nothing can be told.
+            (_, _, None) if about(all, &rule.tools).next().is_none() => {}
+            (_, _, None) => {
+                return Err(format!(
+                    "`tool` {asked}: no tool that this rule is about has such a name; correct it, or leave it out"
+                ));
+            }
         }
     }
     let all: Vec<_> = about(all, &rule.tools).collect();
@@ -107,6 +120,17 @@ pub(super) fn budget(budget: &Budget, all: &[Listed<'_>]) -> Result<(), String> 
     Ok(())
 }
 
+/// Why every call of a tool is denied.
+#[cfg(feature = "program")]
+pub(crate) struct Denied {
+    /// The rule's number, from 1.
+    pub(crate) rule: usize,
+    /// It has no answer for any.
+    pub(crate) no_answer: bool,
+    /// What it reads and no call has, where that is so.
+    pub(crate) lacks: Option<String>,
+}
+
 #[cfg(feature = "program")]
 impl super::Host {
     /// Arguments that a rule names and no tool of it lists, where the schemas leave open what else there may be: for a person who
@@ -118,6 +142,28 @@ impl super::Host {
         names.sort_unstable();
         names.dedup();
         names.into_iter().map(shown).collect()
+    }
+
+    /// The rule that denies every call of a tool, so that neither its level nor its arguments matter: it is always true, or has no
+    /// answer for any.
+    pub(crate) fn denied_by(&self, tool: &str) -> Option<Denied> {
+        let all = Listed::all(self.tools(), &self.inner.tools);
+        let listed = all.iter().find(|listed| listed.name == tool)?;
+        let argument = |path: &[String]| {
+            let (place, there) = place(listed, path);
+            there.then(|| place.kinds())
+        };
+        let seen = Seen { tool, argument: &argument };
+        self.inner.tools.get(tool)?.ruled.iter().find_map(|(number, rule)| {
+            let outcome = rule.condition.of_all(&seen);
+            let denies = rule.then() == Then::Deny && outcome.is_never_false();
+            (denies || outcome.is_never()).then(|| {
+                // An argument that it reads and no call has is why, most often.
+                let unknown = rule.condition.uses().iter().find(|used| !place(listed, &used.path).1);
+                let lacks = unknown.filter(|_| outcome.is_never()).map(|used| shown(&used.path));
+                Denied { rule: *number, no_answer: outcome.is_never(), lacks }
+            })
+        })
     }
 
     /// The same of what a budget adds up.

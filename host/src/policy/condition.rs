@@ -5,15 +5,24 @@
 //! need unbounded memory for a short text), and changed before it is kept: its operators are those of `operators`, and its loops
 //! look at the time.
 
+mod asked;
 mod check;
 mod exact;
 mod facts;
+mod kind;
 mod literals;
 mod operators;
+#[cfg(feature = "program")]
+mod outcome;
 mod rewrite;
 mod uses;
 
+#[cfg(feature = "program")]
+pub(crate) use asked::OWN;
+pub(crate) use asked::{Asked, Of};
 pub(crate) use facts::Facts;
+#[cfg(feature = "program")]
+pub(crate) use outcome::Seen;
 pub(crate) use uses::Use;
 
 use cel::common::ast::IdedExpr;
@@ -39,6 +48,9 @@ pub(crate) struct Condition(Arc<Inner>);
 struct Inner {
     text: String,
     expression: IdedExpr,
+    /// Before it was rewritten.
+    #[cfg(feature = "program")]
+    written: IdedExpr,
     found: check::Found,
     uses: Vec<Use>,
 }
@@ -133,9 +145,18 @@ impl Condition {
         if let Some(number) = literals::rounded(text) {
             return Err(fault(format!("{number} cannot be held exactly: write fewer digits")));
         }
-        let uses = uses::uses(&expression);
+        let uses = uses::uses(&expression).map_err(fault)?;
+        #[cfg(feature = "program")]
+        let written = expression.clone();
         rewrite::rewrite(&mut expression);
-        Ok(Self(Arc::new(Inner { text: text.to_owned(), expression, found, uses })))
+        Ok(Self(Arc::new(Inner {
+            text: text.to_owned(),
+            expression,
+            #[cfg(feature = "program")]
+            written,
+            found,
+            uses,
+        })))
     }
 
     /// As it was written.
@@ -148,14 +169,15 @@ impl Condition {
         &self.0.uses
     }
 
-    /// What it compares the owner with.
-    pub(crate) fn owners(&self) -> impl Iterator<Item = &str> {
-        self.0.found.owners.iter().map(String::as_str)
+    /// What it asks of the owner and of the tool's name.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = &Asked> {
+        self.0.found.asked.iter()
     }
 
-    /// What it compares the tool's name with.
-    pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
-        self.0.found.tools.iter().map(String::as_str)
+    /// What it can come to of a tool's calls, as far as that is known before them.
+    #[cfg(feature = "program")]
+    pub(crate) fn of_all(&self, seen: &Seen<'_>) -> outcome::Outcome {
+        seen.of(&self.0.written)
     }
 
     /// Asks it about a call.
@@ -211,7 +233,9 @@ fn syntax(text: &str, errors: &cel::ParseErrors) -> Fault {
     let Some(first) = errors.errors.first() else { return Fault { place: None, what: "it cannot be read".into() } };
     let place = |(line, column): (isize, isize)| Some((usize::try_from(line).ok()?, usize::try_from(column).ok()?));
     let mut what = first.msg.trim_start_matches("Syntax error: ").to_owned();
-    if let Some(write) = otherwise(text) {
+    if what.contains("unescape") {
+        what += ": a backslash is written twice (\"[.]txt\" needs none), or the whole text as r\"\\.txt$\"";
+    } else if let Some(write) = otherwise(text) {
         what = format!("{what}: {write}");
     }
     Fault { place: place(first.pos).filter(|(line, _)| *line > 0), what }

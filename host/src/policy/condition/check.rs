@@ -1,7 +1,7 @@
 //! What can be found wrong with a condition before it is asked: names, functions, patterns, depth.
 
+use super::asked::{Asked, Of, asked};
 use super::operators::name::KEYS;
-use crate::Owner;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
 use cel::{Context, Value};
 use std::collections::BTreeSet;
@@ -74,10 +74,8 @@ pub(super) struct Found {
     pub(super) arguments: bool,
     /// The keys that it names.
     pub(super) names: BTreeSet<String>,
-    /// What it compares the owner with.
-    pub(super) owners: BTreeSet<String>,
-    /// What it compares the tool's name with.
-    pub(super) tools: BTreeSet<String>,
+    /// What it asks of the owner and of the tool's name.
+    pub(super) asked: Vec<Asked>,
 }
 
 /// Looks through a condition. The error says what to do.
@@ -176,41 +174,24 @@ impl Look {
                     "in asks for an item of a list or a key of an object; for a text write args.x.contains(…)".into()
                 );
             }
-            operators::EQUALS | operators::NOT_EQUALS | operators::IN => self.compared(call)?,
             _ => {}
         }
+        self.asked(call)?;
         call.target.iter().try_for_each(|target| self.at(target, depth))?;
         call.args.iter().try_for_each(|argument| self.at(argument, depth))
     }
 
-    /// What owner and tool are compared with: a text that neither can ever be would make a rule that is never true, or always.
-    fn compared(&mut self, call: &CallExpr) -> Result<(), String> {
-        let [one, other] = call.args.as_slice() else { return Ok(()) };
-        for (name, with) in [(one, other), (other, one)] {
-            let Expr::Ident(name) = &name.expr else { continue };
-            if self.own.contains(name) {
-                continue;
+    /// A question that no owner could be asked would make a rule that is never true, or always.
+    fn asked(&mut self, call: &CallExpr) -> Result<(), String> {
+        for asked in asked(call) {
+            if asked.of == Of::Owner && !asked.can_be_owner(&[]) {
+                let text = asked.whole().filter(|text| !text.is_empty() && !text.contains(':')).unwrap_or("ci");
+                return Err(format!(
+                    "owner {asked}: write where it comes from, too, such as \"name:{text}\" (of --owner) or \"os:alice\" (the \
+                     system's user)"
+                ));
             }
-            let texts = match &with.expr {
-                Expr::List(list) => list.elements.iter().collect(),
-                _ => vec![with],
-            };
-            for text in texts {
-                let Expr::Literal(LiteralValue::String(text)) = &text.expr else { continue };
-                let text = text.inner();
-                match name.as_str() {
-                    "owner" if !is_owner(text) => {
-                        return Err(format!(
-                            "owner is never {text:?}: write where it comes from, too, such as \"name:{}\" (of --owner) or \
-                             \"os:alice\" (the system's user)",
-                            if text.is_empty() || text.contains(':') { "ci" } else { text }
-                        ));
-                    }
-                    "tool" => _ = self.found.tools.insert(text.to_owned()),
-                    "owner" => _ = self.found.owners.insert(text.to_owned()),
-                    _ => {}
-                }
-            }
+            self.found.asked.push(asked);
         }
         Ok(())
     }
@@ -239,24 +220,24 @@ impl Look {
     }
 }
 
-/// Whether some owner is written so.
-fn is_owner(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(source, name)| Owner::new(source, name).is_ok())
-}
-
 /// A pattern is the operator's: one out of the arguments could cost what it likes, and is never checked before.
 fn pattern(pattern: Option<&IdedExpr>) -> Result<(), String> {
     let Some(IdedExpr { expr: Expr::Literal(LiteralValue::String(pattern)), .. }) = pattern else {
         return Err("the pattern of matches is written in the rule itself, in quotes".into());
     };
-    let call = CallExpr {
-        func_name: "matches".into(),
-        target: None,
-        args: vec![literal(LiteralValue::String("".into())), literal(LiteralValue::String(pattern.clone()))],
-    };
+    match matches(literal(LiteralValue::String("".into())), pattern.inner()) {
+        Some(_) => Ok(()),
+        None => Err(format!("{:?} is no regular expression, or too large a one", pattern.inner())),
+    }
+}
+
+/// Whether a text matches; none where the pattern is no pattern.
+pub(super) fn matches(text: IdedExpr, pattern: &str) -> Option<bool> {
+    let args = vec![text, literal(LiteralValue::String(pattern.to_owned().into()))];
+    let call = CallExpr { func_name: "matches".into(), target: None, args };
     match Value::resolve(&IdedExpr { id: 0, expr: Expr::Call(call) }, &Context::default()) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(format!("{:?} is no regular expression, or too large a one", pattern.inner())),
+        Ok(Value::Bool(matches)) => Some(matches),
+        _ => None,
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod start;
+
 use super::*;
 use std::time::Instant;
 
@@ -39,6 +41,8 @@ fn a_condition_holds_or_does_not() {
         ("!args.path.endsWith('.txt')", r#"{"path":"a.txt"}"#, false),
         ("args.path.contains('..')", r#"{"path":"a/../b"}"#, true),
         (r#"args.path.matches("^/files/[a-z]+$")"#, r#"{"path":"/files/abc"}"#, true),
+        (r#"args.path.matches(r"\.txt$")"#, r#"{"path":"a.txt"}"#, true),
+        (r#"args.path.matches("\\.txt$")"#, r#"{"path":"atxt"}"#, false),
         (r#"args.path.matches("^/files/[a-z]+$")"#, r#"{"path":"/files/ABC"}"#, false),
         ("args.to in [\"a\", \"b\"]", r#"{"to":"b"}"#, true),
         ("args.to in [\"a\", \"b\"]", r#"{"to":"c"}"#, false),
@@ -210,6 +214,7 @@ fn what_can_be_found_wrong_at_the_start_is() {
         ("args.a in \"abc\"", "write args.x.contains"),
         ("args.a > 0.30000000000000001", "0.30000000000000001 cannot be held exactly"),
         ("keys(args)", "never comes to true or false"),
+        ("args.path.matches(\"\\.txt$\")", "a backslash is written twice"),
     ] {
         if when == "args.amount" {
             // It may be a bool: only a call tells.

@@ -1,5 +1,7 @@
-//! Which arguments a condition reads, and as what: to be held against what a tool's schema says of them.
+//! Which arguments a condition reads, and as what: to be held against what a tool's schema says of them. What is of the wrong kind
+//! whatever a schema says is found here.
 
+use super::kind::{ADDED, ORDERED, kind};
 use crate::schema::outline::Kinds;
 use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
 
@@ -15,87 +17,164 @@ pub(crate) struct Use {
 }
 
 /// All of a condition that was checked, before it is rewritten.
-pub(super) fn uses(expression: &IdedExpr) -> Vec<Use> {
-    let mut uses = Vec::new();
-    look(expression, &mut uses);
-    uses
+pub(super) fn uses(expression: &IdedExpr) -> Result<Vec<Use>, String> {
+    let mut uses = Uses::default();
+    uses.note(expression, Kinds::BOOL, TRUTH);
+    uses.look(expression);
+    match uses.fault {
+        Some(fault) => Err(fault),
+        None => Ok(uses.found),
+    }
 }
 
-fn look(expression: &IdedExpr, uses: &mut Vec<Use>) {
-    note(expression, Kinds::ALL, "is read", uses);
-    match &expression.expr {
-        Expr::Unspecified | Expr::Literal(_) | Expr::Ident(_) | Expr::Struct(_) => {}
-        Expr::Select(select) => {
-            note(&select.operand, Kinds::OBJECT, "is read as an object", uses);
-            look(&select.operand, uses);
+/// What stands where it is asked whether something is so.
+const TRUTH: &str = "is taken for true or false";
+
+#[derive(Default)]
+struct Uses {
+    found: Vec<Use>,
+    /// The first that has no answer whatever a call brings.
+    fault: Option<String>,
+}
+
+impl Uses {
+    fn look(&mut self, expression: &IdedExpr) {
+        if let Some(path) = path(expression) {
+            self.add(path, Kinds::ALL, "is read");
         }
-        Expr::Call(call) => {
-            calls(call, uses);
-            call.target.iter().for_each(|target| look(target, uses));
-            call.args.iter().for_each(|argument| look(argument, uses));
-        }
-        Expr::List(list) => list.elements.iter().for_each(|element| look(element, uses)),
-        Expr::Map(map) => {
-            for entry in &map.entries {
-                if let EntryExpr::MapEntry(entry) = &entry.expr {
-                    look(&entry.key, uses);
-                    look(&entry.value, uses);
+        match &expression.expr {
+            Expr::Unspecified | Expr::Literal(_) | Expr::Ident(_) | Expr::Struct(_) => {}
+            Expr::Select(select) => {
+                self.note(&select.operand, Kinds::OBJECT, "is read as an object");
+                self.look(&select.operand);
+            }
+            Expr::Call(call) => {
+                self.call(call);
+                call.target.iter().for_each(|target| self.look(target));
+                call.args.iter().for_each(|argument| self.look(argument));
+            }
+            Expr::List(list) => list.elements.iter().for_each(|element| self.look(element)),
+            Expr::Map(map) => {
+                for entry in &map.entries {
+                    if let EntryExpr::MapEntry(entry) = &entry.expr {
+                        self.look(&entry.key);
+                        self.look(&entry.value);
+                    }
+                }
+            }
+            Expr::Comprehension(loops) => {
+                self.note(&loops.iter_range, Kinds::LIST, "is looped over");
+                for part in [&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result] {
+                    self.look(part);
                 }
             }
         }
-        Expr::Comprehension(loops) => {
-            note(&loops.iter_range, Kinds::LIST, "is looped over", uses);
-            for part in [&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result] {
-                look(part, uses);
+    }
+
+    fn call(&mut self, call: &CallExpr) {
+        let on = call.target.as_deref().or(call.args.first());
+        match (call.func_name.as_str(), call.args.as_slice()) {
+            (operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT, all) => {
+                all.iter().for_each(|one| self.note(one, Kinds::BOOL, TRUTH));
             }
+            (operators::CONDITIONAL, [asked, ..]) => self.note(asked, Kinds::BOOL, TRUTH),
+            (operators::EQUALS | operators::NOT_EQUALS, [one, other]) => {
+                for (one, other) in [(one, other), (other, one)] {
+                    self.note(one, kind(other), "is compared with something else");
+                }
+            }
+            (
+                operators::LESS | operators::LESS_EQUALS | operators::GREATER | operators::GREATER_EQUALS,
+                [one, other],
+            ) => {
+                for (one, other) in [(one, other), (other, one)] {
+                    self.note(one, kind(other).common(ORDERED), "is compared with something else");
+                }
+            }
+            (operators::ADD, [one, other]) => {
+                for (one, other) in [(one, other), (other, one)] {
+                    self.note(one, kind(other).common(ADDED), "is added to something else");
+                }
+            }
+            (
+                operators::SUBSTRACT | operators::MULTIPLY | operators::DIVIDE | operators::MODULO | operators::NEGATE,
+                all,
+            ) => all.iter().for_each(|one| self.note(one, Kinds::NUMBER, "is calculated with")),
+            (operators::INDEX, [whole, at]) => {
+                let (kinds, how) = match kind(at) {
+                    Kinds::TEXT => (Kinds::OBJECT, "is read as an object"),
+                    Kinds::NUMBER if !matches!(whole.expr, Expr::Map(_)) => (Kinds::LIST, "is asked for an item"),
+                    _ => (Kinds::LIST.and(Kinds::OBJECT), "is asked for an item"),
+                };
+                self.note(whole, kinds, how);
+            }
+            (operators::IN, [item, whole]) => {
+                self.note(whole, Kinds::LIST.and(Kinds::OBJECT), "is asked what is in it");
+                if let Expr::List(list) = &whole.expr {
+                    let kinds = list.elements.iter().map(kind).fold(Kinds::NONE, Kinds::and);
+                    self.note(item, kinds, "is looked for among something else");
+                }
+            }
+            ("contains" | "startsWith" | "endsWith" | "matches", _) => {
+                on.iter().for_each(|on| self.note(on, Kinds::TEXT, "is read as a text"));
+                if call.target.is_some() {
+                    call.args.iter().for_each(|part| self.note(part, Kinds::TEXT, "is read as a text"));
+                }
+            }
+            ("keys", _) => on.iter().for_each(|on| self.note(on, Kinds::OBJECT, "is asked for its keys")),
+            ("size", _) => {
+                let sized = Kinds::TEXT.and(Kinds::LIST).and(Kinds::OBJECT);
+                on.iter().for_each(|on| self.note(on, sized, "is asked for its size"));
+            }
+            _ => {}
         }
     }
-}
 
-fn calls(call: &CallExpr, uses: &mut Vec<Use>) {
-    let on = call.target.as_deref().or(call.args.first());
-    match (call.func_name.as_str(), call.args.as_slice()) {
-        (operators::EQUALS | operators::NOT_EQUALS, [one, other]) => {
-            for (one, other) in [(one, other), (other, one)] {
-                note(one, literal(other), "is compared with something else", uses);
-            }
+    fn note(&mut self, expression: &IdedExpr, of: Kinds, how: &'static str) {
+        if let Expr::Call(CallExpr { func_name, args, .. }) = &expression.expr
+            && let (operators::CONDITIONAL, [_, one, other]) = (func_name.as_str(), args.as_slice())
+        {
+            self.note(one, of, how);
+            self.note(other, of, how);
+            return;
         }
-        (operators::LESS | operators::LESS_EQUALS | operators::GREATER | operators::GREATER_EQUALS, [one, other]) => {
-            for (one, other) in [(one, other), (other, one)] {
-                let kinds = literal(other).common(Kinds::NUMBER.and(Kinds::TEXT).and(Kinds::BOOL));
-                note(one, kinds, "is compared with something else", uses);
-            }
+        let has = matches!(&expression.expr, Expr::Select(select) if select.test);
+        if let Some(path) = path(expression).filter(|path| !path.is_empty() && !has) {
+            return self.add(path, of, how);
         }
-        (operators::IN, [item, whole]) => {
-            note(whole, Kinds::LIST.and(Kinds::OBJECT), "is asked what is in it", uses);
-            if let Expr::List(list) = &whole.expr {
-                let kinds = list.elements.iter().map(literal).fold(Kinds::NONE, Kinds::and);
-                note(item, kinds, "is looked for among something else", uses);
-            }
+        // What has none is told where it is put together.
+        let kinds = kind(expression);
+        if kinds.common(of).is_empty() && !kinds.is_empty() && self.fault.is_none() {
+            let what = named(expression);
+            self.fault = Some(format!(
+                "{what} is {kinds} and {how}, so that no call would have an answer: compare it with a value of its own type"
+            ));
         }
-        ("contains" | "startsWith" | "endsWith" | "matches", _) => {
-            on.iter().for_each(|on| note(on, Kinds::TEXT, "is read as a text", uses));
-        }
-        ("keys", _) => on.iter().for_each(|on| note(on, Kinds::OBJECT, "is asked for its keys", uses)),
-        ("size", _) => {
-            let sized = Kinds::TEXT.and(Kinds::LIST).and(Kinds::OBJECT);
-            on.iter().for_each(|on| note(on, sized, "is asked for its size", uses));
-        }
-        _ => {}
     }
-}
 
-fn note(expression: &IdedExpr, of: Kinds, how: &'static str, uses: &mut Vec<Use>) {
-    if let Some(path) = path(expression).filter(|path| !path.is_empty()) {
+    fn add(&mut self, path: Vec<String>, of: Kinds, how: &'static str) {
         let one = Use { path, of, how };
-        if !uses.contains(&one) {
-            uses.push(one);
+        if !one.path.is_empty() && !self.found.contains(&one) {
+            self.found.push(one);
         }
+    }
+}
+
+/// What a person calls an expression that is no argument.
+fn named(expression: &IdedExpr) -> String {
+    match &expression.expr {
+        Expr::Ident(name) => name.clone(),
+        Expr::Call(call) if call.func_name.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+            format!("{}(…)", call.func_name)
+        }
+        Expr::Select(_) => "has(…)".to_owned(),
+        Expr::Literal(_) | Expr::List(_) | Expr::Map(_) => "what the rule writes".to_owned(),
+        _ => "what comes of a part of it".to_owned(),
     }
 }
 
 /// The names on the way to an argument; none where this is something else.
-fn path(expression: &IdedExpr) -> Option<Vec<String>> {
+pub(super) fn path(expression: &IdedExpr) -> Option<Vec<String>> {
     let (inner, name) = match &expression.expr {
         Expr::Ident(name) => return (name == "args").then(Vec::new),
         Expr::Select(select) => (&*select.operand, &*select.field),
@@ -110,16 +189,4 @@ fn path(expression: &IdedExpr) -> Option<Vec<String>> {
     let mut path = path(inner)?;
     path.push(name.to_owned());
     Some(path)
-}
-
-/// The kinds that a literal can be compared with; all of anything else, and of `null`, which is compared with anything.
-fn literal(expression: &IdedExpr) -> Kinds {
-    match &expression.expr {
-        Expr::Literal(LiteralValue::Boolean(_)) => Kinds::BOOL,
-        Expr::Literal(LiteralValue::Double(_) | LiteralValue::Int(_) | LiteralValue::UInt(_)) => Kinds::NUMBER,
-        Expr::Literal(LiteralValue::String(_)) => Kinds::TEXT,
-        Expr::List(_) => Kinds::LIST,
-        Expr::Map(_) => Kinds::OBJECT,
-        _ => Kinds::ALL,
-    }
 }

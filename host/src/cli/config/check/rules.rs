@@ -30,6 +30,15 @@ pub(super) fn print(seen: &Seen) -> anyhow::Result<()> {
             let what = format!("no tool of rule {number} lists {}: look whether it is spelt so", names.join(", "));
             line(&loud(&text::escape(&what)))?;
         }
+        for tool in seen.host.tools() {
+            let Some(denied) = seen.host.denied_by(&tool.name).filter(|denied| denied.no_answer) else { continue };
+            let why = denied.lacks.map(|argument| format!(" (its schema allows no {argument})")).unwrap_or_default();
+            let what = format!(
+                "rule {} has no answer for any call of {}{why}: all of them are denied; give it a rule of its own",
+                denied.rule, tool.name
+            );
+            line(&loud(&text::escape(&what)))?;
+        }
     }
     if !budgets.is_empty() {
         if !rules.is_empty() {

@@ -10,7 +10,7 @@ pub(super) fn print(seen: &Seen) -> anyhow::Result<()> {
     for tool in seen.host.tools() {
         tools.row([
             tool.name.clone(),
-            what_a_call_does(tool).to_owned(),
+            what_a_call_does(seen.host, tool),
             level(tool.level, tool.declared),
             tool.backend.clone(),
         ]);

@@ -46,7 +46,7 @@ mod words;
 
 pub use checkpoint::Head;
 pub use command::CheckpointCommand;
-pub use event::{FIELDS, PREV};
+pub use event::{EVENTS, FIELDS, PREV};
 pub use findings::{Checked, Fault, Finding, Findings, Remark};
 pub use options::{AuditOptions, LEAST_FILE, MAX_FILE};
 pub use search::{Filter, Found, Hit, search};

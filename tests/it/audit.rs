@@ -82,6 +82,15 @@ fn what_the_program_did_is_recorded_verified_and_shown() {
     folder.run(&["audit", "show", "--event", "opened"]).gave(0, &["opened", "counterfoil.toml"]);
     folder.run(&["audit", "show", "--until", "2000-01-01"]).gave(0, &["no such row"]);
     folder.run(&["audit", "show", "--since", "soon"]).gave(2, &["no time"]);
+    // What no row can have is no question that is answered with none.
+    folder.run(&["audit", "show", "--event", "refusd"]).gave(2, &["refusd", "challenge_issued", "refused", "left_out"]);
+    for owner in ["root", ":root", "os:", "OS:root"] {
+        folder.run(&["audit", "show", "--owner", owner]).gave(2, &["where it comes from", "os:ada", "name:ci"]);
+    }
+    folder.run(&["audit", "show", "--owner", "name:nobody"]).gave(0, &["no such row"]);
+    let me = written[0]["owner"].as_str().unwrap();
+    assert_eq!(folder.run(&["audit", "show", "--owner", me]).out.lines().count(), 7);
+    folder.run(&["audit", "show", "--level", "dangerous"]).gave(2, &["0 to 3"]);
 
     // What the documentation says can be done by hand.
     let first = &files(&folder, DIR)[0];
@@ -99,7 +108,7 @@ fn what_somebody_did_to_the_files_is_found_out_with_file_line_and_advice() {
     let whole = fs::read_to_string(&changed).unwrap();
     fs::write(&changed, whole.replace("write_file", "read_files")).unwrap();
     let ran = folder.run(&["audit", "verify"]);
-    ran.gave(1, &["NOT WHOLE", &format!("{name}:4"), "hash of the line before", "compare with a copy"]);
+    ran.gave(1, &["NOT WHOLE", &format!("{name}:4: chain: "), "hash of the line before", "compare with a copy"]);
     let faults = folder.run(&["audit", "verify", "--json"]).json()["faults"].clone();
     assert_eq!(
         (&faults[0]["file"], &faults[0]["line"], &faults[0]["kind"]),

@@ -78,6 +78,11 @@ fn an_unknown_key_is_refused_wherever_it_stands() {
 #[test]
 fn what_is_no_toml_is_refused_at_its_line() {
     refused("[gate]\nttl = \"5m\n", 2, &["string"]);
+    refused("[plugins.files]\nsource = files.wasm\n", 2, &["a text stands in quotes"]);
+    let rule = |lines: &str| format!("[[rules]]\ntool = \"a\"\n{lines}");
+    refused(&rule("when = \"args.path.contains(\"ledger\")\"\n"), 3, &["stands in single quotes"]);
+    refused(&rule("when = 'true'\ndeny = yes\n"), 4, &["true and false in none"]);
+    refused(&rule("when = 'true'\nlevel = \"3\"\n"), 4, &["has no quotes: write 3"]);
     refused("[gate]\nttl = \"5m\"\nttl = \"6m\"\n", 3, &["duplicate key", "keep one"]);
     refused("[gate]\n[gate]\n", 2, &["keep one"]);
     refused("plugins = 3\n", 1, &["a table belongs here"]);

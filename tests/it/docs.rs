@@ -72,6 +72,16 @@ fn docs_audit_explains_every_field_that_a_row_can_have() {
     });
 }
 
+#[test]
+fn docs_audit_explains_every_event_and_no_other() {
+    let page = page::read("audit.md");
+    let table = page.split_once("| event | says | written |").unwrap().1;
+    let rows =
+        table.lines().skip(2).take_while(|line| line.starts_with('|')).map(|line| line.split('|').nth(1).unwrap());
+    let told: Vec<&str> = rows.flat_map(|names| names.split(',')).map(|name| name.trim().trim_matches('`')).collect();
+    assert_eq!(told, counterfoil::audit::EVENTS);
+}
+
 /// The gate's settings with their defaults and ranges, as the rules have them.
 fn settings() -> String {
     let ran = Folder::new().run(&["config", "schema"]);

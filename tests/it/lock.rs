@@ -395,3 +395,17 @@ fn a_lock_that_changes_while_the_question_is_asked_stays_as_it_is() {
     assert!(code == 0 && shown.contains("wrote"), "{code} {shown}");
     assert_ne!(lock(&folder), before);
 }
+
+#[test]
+fn a_damaged_file_is_called_that_and_nobody_is_told_to_look_at_what_changed() {
+    let folder = locked();
+    let whole = fs::read(folder.path("work/stamp.wasm")).unwrap();
+    fs::write(folder.path("work/stamp.wasm"), &whole[..1000]).unwrap();
+    for verb in [&["config", "check"][..], &["call", "look"]] {
+        let ran = folder.run(verb);
+        ran.gave(2, &["counterfoil.toml:4:", "is damaged", "not the file that was locked", "copy that one again"]);
+        assert!(!ran.err.contains("if you trust it"), "{ran:?}");
+    }
+    fs::write(folder.path("work/stamp.wasm"), &whole).unwrap();
+    folder.run(&["call", "look"]).gave(5, &[]);
+}

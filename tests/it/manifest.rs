@@ -1,7 +1,7 @@
 //! What a plug-in asks for, through the program: put into a component, shown, and held against what is granted.
 
 use counterfoil_tests::fixture;
-use counterfoil_tests::program::Folder;
+use counterfoil_tests::program::{Folder, Ran};
 use serde_json::{Value, json};
 
 /// A folder with a fixture that says nothing of what it needs, as `work/plug.wasm`.
@@ -62,6 +62,39 @@ fn what_is_granted_and_not_asked_for_is_told_with_what_to_do() {
     folder.run(&["config", "check"]).gave(0, &["change it (previews and safe calls: read it)", "it is not granted"]);
     folder.lock();
     folder.run(&["call", "silent", "{}"]).gave(0, &["/data"]);
+}
+
+#[test]
+fn a_place_of_which_other_methods_are_granted_than_asked_for_is_told_once() {
+    let folder = folder("silent");
+    let with = |methods: &str| {
+        let http = format!("http = [{{ host = \"api.example.com\", methods = [{methods}] }}]");
+        let declares =
+            "[plugins.plug.declares]\nhttp = [{ host = \"api.example.com\", methods = [\"GET\", \"HEAD\"] }]";
+        folder.write("work/counterfoil.toml", &format!("[plugins.plug]\nsource = \"plug.wasm\"\n{http}\n{declares}\n"));
+        folder.run(&["config", "check"])
+    };
+    let rows = |ran: &Ran| ran.out.lines().filter(|line| line.starts_with("plug ")).count();
+    let ran = with("\"POST\"");
+    ran.gave(0, &["the plug-in asks for GET,HEAD there, and POST is granted"]);
+    assert_eq!((rows(&ran), ran.out.contains("does not ask for it")), (1, false), "{}", ran.out);
+    let ran = with("\"POST\", \"GET\"");
+    ran.gave(0, &["the plug-in asks for no more"]);
+    assert_eq!(rows(&ran), 1, "{}", ran.out);
+}
+
+#[test]
+fn a_directory_that_a_link_leads_elsewhere_is_shown_with_where() {
+    let folder = folder("silent");
+    std::fs::create_dir(folder.path("elsewhere")).unwrap();
+    std::fs::remove_dir_all(folder.path("work/other")).unwrap();
+    std::os::unix::fs::symlink(folder.path("elsewhere"), folder.path("work/other")).unwrap();
+    folder.write("work/counterfoil.toml", GRANTS);
+    let leads = format!("/other -> {}", folder.path("elsewhere").canonicalize().unwrap().display());
+    for verb in [&["config", "check"][..], &["plugin", "lock", "--check"]] {
+        let ran = folder.run(verb);
+        assert!(ran.out.contains(&leads) && ran.out.matches(" -> ").count() == 1, "{leads}: {}", ran.out);
+    }
 }
 
 #[test]
@@ -134,12 +167,28 @@ fn what_is_no_manifest_or_no_component_is_refused_and_nothing_is_written() {
         folder.run(&["plugin", "declare", "plug.wasm", "manifest.json"]).gave(2, &[words]);
     }
     folder.write("work/manifest.json", r#"{"manifest":1}"#);
+    // What the output would take the place of stays, unless it is a component.
+    let declared = |output: &str| folder.run(&["plugin", "declare", "plug.wasm", "manifest.json", "-o", output]);
+    declared("manifest.json").gave(2, &["manifest.json: is the manifest itself"]);
+    declared("./../work/manifest.json").gave(2, &["is the manifest itself"]);
+    assert_eq!(std::fs::read_to_string(folder.path("work/manifest.json")).unwrap(), r#"{"manifest":1}"#);
+    folder.write("notes.txt", "mine");
+    declared("../notes.txt").gave(2, &["notes.txt: is there and no WebAssembly", "name another file"]);
+    assert_eq!(std::fs::read_to_string(folder.path("notes.txt")).unwrap(), "mine");
+    std::fs::copy(folder.path("work/plug.wasm"), folder.path("old.wasm")).unwrap();
+    declared("../old.wasm").gave(0, &["old.wasm"]);
+    folder
+        .run(&["plugin", "declare", "manifest.json", "plug.wasm"])
+        .gave(2, &["plug.wasm: is no text: name the manifest"]);
     folder.write("work/text.wasm", "not wasm");
     folder.write("work/core.wasm", "\0asm\u{1}\0\0\0");
     folder.run(&["plugin", "declare", "text.wasm", "manifest.json"]).gave(2, &["text.wasm: is not WebAssembly"]);
     folder.run(&["plugin", "declare", "core.wasm", "manifest.json"]).gave(2, &["core.wasm: is a core module"]);
-    folder.run(&["plugin", "declare", "none.wasm", "manifest.json"]).gave(2, &["none.wasm: cannot be read"]);
-    folder.run(&["plugin", "declare", "plug.wasm", "none.json"]).gave(2, &["none.json: cannot be read"]);
+    folder.run(&["plugin", "declare", "none.wasm", "manifest.json"]).gave(2, &["none.wasm: there is no such file"]);
+    folder
+        .run(&["plugin", "declare", "plug.wasm", "none.json"])
+        .gave(2, &["none.json: there is no such file: correct the path"]);
+    folder.run(&["plugin", "inspect", "none.wasm"]).gave(2, &["none.wasm: there is no such file: correct the path"]);
     assert_eq!(std::fs::read(folder.path("work/plug.wasm")).unwrap(), before);
     let left = std::fs::read_dir(folder.path("work")).unwrap().count();
     assert_eq!(left, 6, "something was left over");

@@ -242,3 +242,39 @@ fn a_clock_and_randomness_that_are_fixed_are_shown_and_what_is_no_clock_is_refus
         folder.run(&["config", "check"]).gave(2, &["counterfoil.toml:6:", words]);
     }
 }
+
+/// A client passes on few variables of its own: the others stand in its entry, where a person puts the value.
+#[test]
+fn an_entry_is_installed_without_a_variable_that_the_client_has_to_give_and_says_so() {
+    let folder = folder("reaches", "KEY = { env = \"OUTER\" }");
+    let left = "OUTER is in the environment that the client gives it (KEY of plug-in plug";
+    let print = ["install", "--client", "cursor", "--print"];
+    for ran in [folder.run(&print), with(&folder, &print, "OUTER", VALUE)] {
+        ran.gave(0, &["\"serve\"", left, "`env` of this entry"]);
+        assert!(!ran.out.contains("OUTER"), "{ran:?}");
+        silent(&ran);
+    }
+    let install = ["install", "--client", "cursor", "--yes"];
+    let ran = with(&folder, &install, "OUTER", VALUE);
+    ran.gave(0, &["wrote", left]);
+    silent(&ran);
+    // Whoever has put it there is told nothing more, and the server starts.
+    let file = folder.path("home/.cursor/mcp.json");
+    let mut written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    written["mcpServers"]["counterfoil"]["env"]["OUTER"] = VALUE.into();
+    std::fs::write(&file, written.to_string()).unwrap();
+    let again = folder.run(&install);
+    again.gave(0, &[]);
+    assert!(!again.err.contains("OUTER is in"), "{again:?}");
+    let ran = with(&folder, &["doctor"], "OUTER", VALUE);
+    ran.gave(0, &["of Cursor answered in"]);
+    silent(&ran);
+    // What else would keep it from starting still does.
+    folder.write("work/counterfoil.toml", &configuration("KEY = { env = \"OUTER\" }\nOTHER = { file = \"none\" }"));
+    folder.run(&print).gave(2, &["counterfoil.toml:7:", "it is not there"]);
+    // A client gives these.
+    folder.write("work/counterfoil.toml", &configuration("KEY = { env = \"HOME\" }"));
+    let ran = folder.run(&print);
+    ran.gave(0, &["\"serve\""]);
+    assert!(!ran.err.contains("HOME is in"), "{ran:?}");
+}

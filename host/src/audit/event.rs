@@ -282,6 +282,26 @@ impl<'a> Row<'a> {
     }
 }
 
+/// Every event that a row can tell of: `docs/audit.md` is held to these.
+pub const EVENTS: [&str; 16] = [
+    "opened",
+    "in_force",
+    "challenge_issued",
+    "refused",
+    "started",
+    "ended",
+    "cancelled",
+    "replayed",
+    "settling",
+    "resolved",
+    "not_resolved",
+    "settlement_replaced",
+    "checkpoint_failed",
+    "checkpoint_restored",
+    "closed",
+    "left_out",
+];
+
 /// Every field that a row can have, in the order of a line, and what it says: `docs/audit.md` is held to these.
 pub const FIELDS: [(&str, &str); 40] = [
     ("seq", "number of the row: 1 for the first of a process, one more for each; it goes on over a rotation"),

@@ -113,12 +113,13 @@ fn check(audit: &AuditConfig, json_only: bool) -> anyhow::Result<u8> {
     let dir = shown(&audit.dir);
     let (files, rows) = (findings.files.len(), findings.files.iter().map(|file| file.rows).sum::<u64>());
     for finding in &findings.remarks {
-        line(&format!("{}: {}", place(&finding.file, finding.line), words::remark(&finding.what).text))?;
-        line(&inset(&words::remark(&finding.what).advice))?;
+        let words = words::remark(&finding.what);
+        line(&format!("{}: {}: {}", place(&finding.file, finding.line), words.kind, words.text))?;
+        line(&inset(&words.advice))?;
     }
     for finding in &findings.faults {
         let words = words::fault(&finding.what);
-        line(&format!("{}: {}", bold(&place(&finding.file, finding.line)), words.text))?;
+        line(&format!("{}: {}: {}", bold(&place(&finding.file, finding.line)), words.kind, words.text))?;
         line(&inset(&words.advice))?;
     }
     if findings.left_out > 0 {

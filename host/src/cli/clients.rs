@@ -46,6 +46,9 @@ enum Fixed {
     All,
 }
 
+/// What a client gives to a server of its own environment.
+pub(super) const GIVEN: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
+
 /// Clients that also name in lists which servers they start: those that they do not, and, where there is such a list, the
 /// only ones that they do.
 const LISTS: &[(&str, [&str; 2], [&str; 2])] = &[("gemini-cli", ["mcp", "excluded"], ["mcp", "allowed"])];

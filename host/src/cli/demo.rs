@@ -37,7 +37,8 @@ pub(super) async fn run(_: Args) -> anyhow::Result<u8> {
     pdf::prepare(&directory("pdf"))?;
 
     let base = place.path().to_owned();
-    let made = wait(format!("compiling the gate and three plug-ins{KEPT}"), async move { Workshop::new(base).await });
+    let made =
+        wait(|| format!("compiling the gate and three plug-ins{KEPT}"), async move { Workshop::new(base).await });
     let workshop = made.await??;
     let host = workshop.host().build().await?;
     let mut stage = Stage::new()?;

@@ -1,6 +1,8 @@
 //! `install --client NAME`: puts the server into a client's own configuration. Writes nothing that was not shown first,
 //! nothing while the server's configuration is not in order, and nothing to a file that it cannot read whole.
 
+mod variables;
+
 use super::ask::agreed;
 use super::clients::{CLIENTS, Client, Fault, STATE, ServerEntry, Source, Written, restore};
 use super::itself::itself;
@@ -68,9 +70,15 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     let Some(client) = args.client.as_deref().and_then(Client::named).filter(|_| !args.list) else {
         return list(&folders, &args.name);
     };
-    let entry = if args.remove { None } else { Some(entry(&checked(&args, config).await?)?) };
+    let checked = if args.remove { None } else { Some(checked(&args, config).await?) };
+    let entry = checked.as_ref().map(entry).transpose()?;
+    let untold = |entry: Option<&ServerEntry>| {
+        let kept = entry.map(|entry| &entry.env);
+        checked.iter().flat_map(|config| variables::left_to_the_entry(config, kept)).for_each(|what| note(&what));
+    };
     if let (true, Some(entry)) = (args.print, &entry) {
         out(&client.snippet(&args.name, entry).map_err(|fault| anyhow::anyhow!("{fault}"))?)?;
+        untold(Some(entry));
         return Ok(exit::OK);
     }
     let file = file(&args, client, &folders)?;
@@ -104,6 +112,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         _ => false,
     };
     let off = off.then(|| format!("the server {:?} is switched off in {shown}: switch it on in the client", args.name));
+    let whole = changed.as_deref().and_then(|text| client.get(text, &args.name).ok().flatten());
     let Some(changed) = changed.filter(|changed| *changed != source.text) else {
         let has = if args.remove { "has no server" } else { "has this very entry under the name" };
         line(&format!("nothing to change: {shown} {has} {:?}", args.name))?;
@@ -111,6 +120,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
         if let Some(off) = &off {
             note(off);
         }
+        untold(whole.as_ref());
         return Ok(exit::OK);
     };
     show(&source, &shown, &changed)?;
@@ -118,6 +128,7 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     if let Some(off) = &off {
         note(off);
     }
+    untold(whole.as_ref());
     if source.open_to_group() {
         note(&format!("{shown} can be written by its group: whoever is in it decides what {} starts", client.title));
     }
@@ -154,12 +165,14 @@ pub(super) async fn run(args: Args, config: Option<&Path>) -> anyhow::Result<u8>
     Ok(exit::OK)
 }
 
-/// The configuration, once everything in it has been loaded as `serve` would: what does not start is not installed. Where
-/// nothing is to be written, the store is left out, and so is the cache unless it has all of it.
+/// The configuration, once everything in it has been loaded as `serve` would: what does not start is not installed. A variable
+/// that is not set here may be set in the client's entry. Where nothing is to be written, the store is left out, and so is the cache
+/// unless it has all of it.
 async fn checked(args: &Args, given: Option<&Path>) -> anyhow::Result<Config> {
     let looking = args.print || args.dry_run;
     let config = if looking { open::read(given)? } else { open::load(given)? };
-    let host = if looking { open::looking(&config).await? } else { open::open(&config).await? };
+    let set = variables::without_unset(&config);
+    let host = if looking { open::looking(&set).await? } else { open::open(&set).await? };
     if host.tools().is_empty() {
         note("this configuration has no tool yet: add a plug-in under [plugins.NAME]");
     }

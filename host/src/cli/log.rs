@@ -1,6 +1,7 @@
 //! Logs: on standard error, never a token in them, rmcp's own held down. Whoever does not read standard error holds up
 //! nobody: lines wait for a thread of their own, and where too many wait the next are lost and counted.
 
+use super::print::note;
 use crate::transport::mcp;
 use crate::{config, text};
 use std::io::{self, IsTerminal as _, Write};
@@ -60,10 +61,37 @@ fn may_log(line: &tracing::Metadata<'_>) -> bool {
     own || *line.level() <= most
 }
 
+const LEVELS: &str = "write error, warn, info, debug or trace, or one of them for a part, as in counterfoil=debug";
+
+/// A word that stands alone, and is neither a level nor a part of this program: most often a level that is spelt otherwise.
+fn unmeant(asked: &str) -> Option<&str> {
+    let known = ["off", "error", "warn", "info", "debug", "trace", "counterfoil"];
+    let alone = asked.split(',').map(str::trim).filter(|part| !part.is_empty() && !part.contains(['=', '[', ':']));
+    let number = |part: &str| part.parse::<u8>().is_ok_and(|number| number <= 5);
+    alone.into_iter().find(|part| !number(part) && !known.iter().any(|known| known.eq_ignore_ascii_case(part)))
+}
+
 /// Starts logging what `COUNTERFOIL_LOG` asks for, the program's own warnings by default.
 pub(super) fn start() {
     let asked = config::log_filter().unwrap_or_else(|| USUAL.to_owned());
-    let filter = EnvFilter::try_new(&asked).unwrap_or_else(|_| EnvFilter::new(USUAL));
+    let filter = match EnvFilter::try_new(&asked) {
+        Ok(filter) => {
+            if let Some(part) = unmeant(&asked) {
+                note(&format!(
+                    "COUNTERFOIL_LOG: {} is no level, and logs what has this name: {LEVELS}",
+                    text::escape(part)
+                ));
+            }
+            filter
+        }
+        Err(_) => {
+            note(&format!(
+                "COUNTERFOIL_LOG={} cannot be read, and what is usual is logged: {LEVELS}",
+                text::escape(&asked)
+            ));
+            EnvFilter::new(USUAL)
+        }
+    };
     let (out, guard) = NonBlockingBuilder::default()
         .lossy(true)
         .buffered_lines_limit(WAITING)
@@ -100,6 +128,24 @@ mod tests {
         let told = String::from_utf8(log.out).unwrap();
         let counts: Vec<&str> = told.lines().filter_map(|line| line.split(' ').next()).collect();
         assert_eq!(counts, ["3", "2"]);
+    }
+
+    #[test]
+    fn a_word_that_is_no_level_is_noticed() {
+        for asked in [
+            "",
+            "info",
+            "DEBUG",
+            "3",
+            "off",
+            "counterfoil",
+            "error,counterfoil=debug",
+            "counterfoil::host",
+            "rmcp=info",
+        ] {
+            assert_eq!(unmeant(asked), None, "{asked}");
+        }
+        assert_eq!([unmeant("inf"), unmeant("warn, verbose")], [Some("inf"), Some("verbose")]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::locked;
 use super::print::note;
-use super::wait::{KEPT, wait, wait_for};
+use super::wait::{self, loading_file, wait, wait_for};
 use crate::audit::Audit;
 use crate::cache::Held;
 use crate::config::{Admitted, AuditConfig, Chosen, Config, Dirs, PluginConfig, Raise, StoreConfig};
@@ -84,7 +84,9 @@ fn load_gate(config: &Config, store: Arc<dyn Store>) -> JoinHandle<Result<Gate, 
 }
 
 async fn loaded_gate(config: &Config, loading: JoinHandle<Result<Gate, Error>>) -> anyhow::Result<Gate> {
-    let gate = wait_for(compiling(config, "the gate"), loading).await?;
+    let gate =
+        wait_for(|| wait::loading("the gate", config.cache.as_deref(), |folder| Some(Gate::held(folder))), loading)
+            .await?;
     Ok(gate.map_err(|e| if e.kind() == ErrorKind::Config { setting(config, &e) } else { e })?)
 }
 
@@ -253,8 +255,8 @@ fn load_plugins(config: &Config, sandbox: &Arc<Sandbox>, variables: &[Variables]
     config.plugins.iter().zip(variables).map(load).collect()
 }
 
-fn compiling(config: &Config, what: &str) -> String {
-    format!("compiling {what}{}", if config.cache.is_some() { KEPT } else { "" })
+fn loading_words(config: &Config, part: &PluginConfig, sandbox: &Sandbox) -> String {
+    loading_file(&format!("plug-in {}", part.name), config.cache.as_deref(), sandbox, &part.source)
 }
 
 async fn plugin(
@@ -264,7 +266,7 @@ async fn plugin(
     sandbox: &Arc<Sandbox>,
     admitted: &mut Admitted,
 ) -> anyhow::Result<(Plugin, Vec<Raise>)> {
-    match wait_for(compiling(config, &format!("plug-in {}", part.name)), loading).await? {
+    match wait_for(|| loading_words(config, part, sandbox), loading).await? {
         Ok(plugin) => {
             // The bytes are those that were locked. What they say of themselves may still be another thing each time.
             if let Some(difference) = locked::difference(config, &part.name, &plugin) {
@@ -283,31 +285,44 @@ async fn plugin(
         Err(e) => {
             let place = format!("plugins.{}.source", part.name);
             let told = || config.places.error(&place, &e.to_string());
-            Err(changed(config, part, sandbox).await?.unwrap_or_else(told).into())
+            Err(changed(config, part, sandbox, &e).await?.unwrap_or_else(told).into())
         }
     }
 }
 
-/// What changed in a plug-in that is not what was locked: loads it with nothing granted, to see what it is now.
-async fn changed(config: &Config, part: &PluginConfig, sandbox: &Arc<Sandbox>) -> anyhow::Result<Option<Error>> {
+/// What changed in a plug-in that is not what was locked, which `error` says: loads it with nothing granted, to see what it is now.
+async fn changed(
+    config: &Config,
+    part: &PluginConfig,
+    sandbox: &Arc<Sandbox>,
+    error: &Error,
+) -> anyhow::Result<Option<Error>> {
     if part.options.lock.is_none() {
         return Ok(None);
     }
-    let bare = bare(config, part, sandbox).await?;
-    let difference = bare.ok().and_then(|plugin| locked::difference(config, &part.name, &plugin));
-    Ok(difference.map(|difference| locked::refused(config, part, &difference)))
+    Ok(match bare(config, part, sandbox).await? {
+        Ok(plugin) => {
+            let difference = locked::difference(config, &part.name, &plugin);
+            difference.map(|difference| locked::refused(config, part, &difference))
+        }
+        // There is nothing to look at, and nothing to lock.
+        Err(now) if now.kind() == ErrorKind::Plugin && now.to_string() != error.to_string() => {
+            let place = format!("plugins.{}.source", part.name);
+            Some(
+                config.places.error(&place, &format!("{now}; it is not the file that was locked: copy that one again")),
+            )
+        }
+        Err(_) => None,
+    })
 }
 
 /// A plug-in as it is, with nothing granted and nothing chosen: with the limits that it is served with, and with what is fixed.
 async fn bare(config: &Config, part: &PluginConfig, sandbox: &Arc<Sandbox>) -> anyhow::Result<Result<Plugin, Error>> {
     let (sandbox, source) = (Arc::clone(sandbox), part.source.clone());
     let (limits, fixed) = (part.options.limits.clone(), part.options.fixed.clone());
+    let at_hand = Arc::clone(&sandbox);
     let options = PluginOptions { limits, fixed, ..PluginOptions::new(&part.name) };
-    wait(
-        compiling(config, &format!("plug-in {}", part.name)),
-        async move { Plugin::load(&sandbox, &source, options).await },
-    )
-    .await
+    wait(|| loading_words(config, part, &at_hand), async move { Plugin::load(&sandbox, &source, options).await }).await
 }
 
 /// The best error there is for options that do not fit: loads the plug-in without them, to see what it has.

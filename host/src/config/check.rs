@@ -61,6 +61,12 @@ fn advise(message: &str) -> String {
     if let Some(field) = message.strip_prefix("missing field ") {
         return format!("{field} is missing here: add a line {} = \"…\"", field.trim_matches('`'));
     }
+    if message.starts_with("invalid boolean") || message.contains("string values must be quoted") {
+        return format!("{message}: a text stands in quotes, such as \"files.wasm\", and true and false in none");
+    }
+    if message.starts_with("unexpected key or value") {
+        return format!("{message}: a text that has \" in it stands in single quotes, such as 'args.path == \"a\"'");
+    }
     if message.contains("duplicate key") {
         return format!("{message}: keep one of the two");
     }
@@ -256,6 +262,9 @@ fn grant(
     let host = under(folder, dir.host.value());
     if dir.host.value().is_empty() || !host.is_dir() {
         let what = match host.is_file() {
+            _ if dir.host.value().is_empty() => {
+                "this is empty: write the path of a directory, such as \"./workspace\"".to_owned()
+            }
             true => format!("{} is a file: grant the directory that holds it", shown(&host)),
             false if dir.host.value().starts_with('~') => {
                 "a `~` stands for no home directory here: write the whole path".to_owned()

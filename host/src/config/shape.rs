@@ -65,10 +65,13 @@ impl Shape<'_> {
             _ if schema.get("examples").is_some() => Ok(()),
             _ if is("object") => Err(self.refused(schema, path, value)),
             DeValue::Table(_) if is("array") && is_of(self.resolved(&schema["items"]), "object") => {
-                let what = format!(
-                    "a table stands here where a list of tables belongs: write [[{}]] with two brackets",
-                    text::escape(&path.replace(ITEM, ""))
-                );
+                let path = path.replace(ITEM, "");
+                let inline = self.places.text().get(value.span()).is_some_and(|text| text.starts_with('{'));
+                let write = match (inline, path.rsplit('.').next()) {
+                    (true, Some(key)) => format!("{} = [{{ … }}]", text::escape(key)),
+                    _ => format!("[[{}]] with two brackets", text::escape(&path)),
+                };
+                let what = format!("a table stands here where a list of tables belongs: write {write}");
                 Err(self.error(value, &what))
             }
             _ if is("array") => Err(self.unlike("a list", schema, path, value)),

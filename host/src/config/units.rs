@@ -199,7 +199,12 @@ impl<'de> Deserialize<'de> for LevelWord {
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<LevelWord, E> {
                 let level = Level::ALL.into_iter().find(|level| level.name() == text);
-                level.map(LevelWord).ok_or_else(|| E::custom(format!("{text:?} is not {EXPECTED}")))
+                level.map(LevelWord).ok_or_else(|| {
+                    match Level::ALL.iter().any(|level| level.number().to_string() == text) {
+                        true => E::custom(format!("a level by its number has no quotes: write {text}")),
+                        false => E::custom(format!("{text:?} is not {EXPECTED}")),
+                    }
+                })
             }
         }
         deserializer.deserialize_any(Reader)

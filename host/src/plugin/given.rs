@@ -162,7 +162,15 @@ impl Resolution<'_> {
             let granted = &allowed.pattern;
             let both: Vec<Pattern> = web.declared().iter().filter_map(|asked| granted.both(asked)).collect();
             if both.is_empty() {
-                let why = self.not_declared("http");
+                // Where only the methods differ, it is one place, and told once.
+                let asked: Vec<String> =
+                    web.declared().iter().filter(|asked| granted.meets(asked)).map(Pattern::asked).collect();
+                let why = match asked.is_empty() {
+                    true => self.not_declared("http"),
+                    false => {
+                        format!("the plug-in asks for {} there, and {} is granted", asked.join(","), granted.asked())
+                    }
+                };
                 self.tell(GrantKind::Http, &granted.place(), None, Some(why));
             }
             // Where one is all of the grant, what the others let through is part of it.
@@ -174,7 +182,7 @@ impl Resolution<'_> {
             }
         }
         for asked in web.declared() {
-            if !web.granted().iter().any(|allowed| allowed.pattern.both(asked).is_some()) {
+            if !web.granted().iter().any(|allowed| allowed.pattern.meets(asked)) {
                 let what = if *asked == Pattern::any() { "any request".to_owned() } else { asked.place() };
                 self.tell(GrantKind::Http, &what, None, Some(not_granted(&asked.asked())));
             }

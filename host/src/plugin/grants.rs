@@ -36,6 +36,9 @@ impl Granted {
             );
             Error::new(ErrorKind::Config, message).with_source(error)
         };
+        if grant.host.as_os_str().is_empty() {
+            return refuse("the path of a granted directory is empty: name a directory".to_owned());
+        }
         let host = grant.host.canonicalize().map_err(refused)?;
         let directory = rustix::fs::OFlags::DIRECTORY.bits() as i32;
         let opened = std::fs::OpenOptions::new().read(true).custom_flags(directory).open(&host).map_err(refused)?;

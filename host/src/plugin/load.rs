@@ -184,7 +184,11 @@ fn fit(engine: &Engine, component: &Component) -> Result<(Vec<String>, Vec<Strin
         .filter(|name| !PROVIDED.iter().any(|prefix| name.starts_with(prefix)))
         .collect();
     if !missing.is_empty() {
-        return Err(format!("imports {}, which is not provided to plug-ins", missing.join(", ")));
+        let feature = match cfg!(not(feature = "http")) && missing.iter().all(|name| name.starts_with("wasi:http/")) {
+            true => ": this program is built without the feature `http` of counterfoil",
+            false => "",
+        };
+        return Err(format!("imports {}, which is not provided to plug-ins{feature}", missing.join(", ")));
     }
     if !exports.iter().any(|name| name == TOOLS) {
         return Err(match exports.iter().find(|name| name.starts_with("counterfoil:tool/")) {

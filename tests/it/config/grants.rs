@@ -10,7 +10,8 @@ fn a_directory_exists_and_has_a_path_of_its_own() {
     let dirs = |host: &str, guest: &str| files(&format!("dirs = [{{ host = \"{host}\", guest = \"{guest}\" }}]\n"));
     refused(&dirs("../none", "/f"), 3, &["does not exist", "make it"]);
     refused(&dirs("files.wasm", "/f"), 3, &["is a file: grant the directory"]);
-    refused(&dirs("", "/f"), 3, &["does not exist"]);
+    refused(&dirs("", "/f"), 3, &["this is empty", "./workspace"]);
+    refused(&files("dirs = { host = \"../workspace\", guest = \"/f\" }\n"), 3, &["write dirs = [{"]);
     for guest in ["", "f", "/f/../g", "/f//g", "/f/", "./f", "/f/."] {
         refused(&dirs("../workspace", guest), 3, &["/files"]);
     }

@@ -7,7 +7,7 @@ use counterfoil::tool::Declaration;
 
 #[test]
 fn levels_are_names_or_numbers() {
-    for bad in ["4", "-1", "\"dangerous\"", "\"3\"", "true"] {
+    for bad in ["4", "-1", "\"dangerous\"", "\"4\"", "true"] {
         refused(&files(&format!("[plugins.files.levels]\nwrite_file = {bad}\n")), 4, &["approval_required"]);
     }
     let config = accepted(&files("[plugins.files.levels]\na = \"approval_required\"\nb = 3\nc = \"caution\"\nd = 0\n"));

@@ -2,11 +2,12 @@
 
 use super::super::print::{json, line, note};
 use super::super::{Usage, exit};
-use crate::Level;
 use crate::audit::line::Row;
-use crate::audit::{Filter, astray, search};
+use crate::audit::{EVENTS, Filter, astray, search};
 use crate::config::AuditConfig;
 use crate::text::escape;
+use crate::{Level, Owner};
+use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -28,17 +29,17 @@ Several configurations may write to one folder. A row of another one than this s
 
 Exit codes: 0 shown, 1 the folder cannot be read, or its path leads to another one than it did, 2 usage.")]
 pub(in super::super) struct Args {
-    /// Only rows of this owner
-    #[arg(long, value_name = "OWNER")]
+    /// Only rows of this owner, with where it comes from: os:ada, name:ci
+    #[arg(long, value_name = "OWNER", value_parser = owner)]
     owner: Option<String>,
     /// Only rows of this tool
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
-    /// Only rows of this level or a higher one: a name or 1 to 3
+    /// Only rows of this level or a higher one: a name or 0 to 3
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     level: Option<Level>,
     /// Only rows of this event; may be given several times
-    #[arg(long = "event", value_name = "EVENT")]
+    #[arg(long = "event", value_name = "EVENT", value_parser = PossibleValuesParser::new(EVENTS))]
     events: Vec<String>,
     /// Only rows since then: a time such as 2026-05-18T14:00:00Z, or how long ago, such as 2h
     #[arg(long, value_name = "WHEN", value_parser = when)]
@@ -66,9 +67,22 @@ pub(in super::super) struct Args {
     json: bool,
 }
 
+fn owner(text: &str) -> Result<String, String> {
+    match text.split_once(':').is_some_and(|(source, name)| Owner::new(source, name).is_ok()) {
+        true => Ok(text.to_owned()),
+        false => Err(
+            "no owner: write where it comes from, too, such as os:ada (a user of the system) or name:ci (--owner ci)"
+                .into(),
+        ),
+    }
+}
+
 fn level(text: &str) -> Result<Level, String> {
     let named = |level: &Level| level.name() == text || level.number().to_string() == text;
-    Level::ALL.into_iter().find(named).ok_or_else(|| "no level: write safe, caution, review, approval_required".into())
+    Level::ALL
+        .into_iter()
+        .find(named)
+        .ok_or_else(|| "no level: write safe, caution, review, approval_required, or 0 to 3".into())
 }
 
 fn when(text: &str) -> Result<SystemTime, String> {

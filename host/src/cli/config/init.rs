@@ -5,7 +5,7 @@ use super::super::locked::pinned;
 use super::super::plugin::lock::put;
 use super::super::print::{bold, inset, line, note};
 use super::super::shipped::{self, Shipped};
-use super::super::wait::{KEPT, wait};
+use super::super::wait::{loading, wait};
 use super::super::{Usage, exit};
 use crate::config::{Chosen, Dirs, FILE_NAME, Lock};
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions};
@@ -182,12 +182,15 @@ pub(super) async fn run(dir: &Path, mut plugins: Vec<Shipped>) -> anyhow::Result
 
 /// The lock of plug-ins that this program carries: whoever trusts it has looked at them.
 async fn lock(config: &Path, plugins: &[Shipped]) -> anyhow::Result<Lock> {
-    let sandbox = Sandbox::new(SandboxOptions { cache: Dirs::of_user().ok().map(|dirs| dirs.cache) })?;
+    let cache = Dirs::of_user().ok().map(|dirs| dirs.cache);
+    let sandbox = Sandbox::new(SandboxOptions { cache: cache.clone() })?;
     let mut lock = Lock::new(config);
     for plugin in plugins {
         let (sandbox, options, bytes) = (sandbox.clone(), PluginOptions::new(plugin.name()), plugin.component());
+        let (what, at_hand, own) = (format!("plug-in {}", plugin.name()), sandbox.clone(), plugin.component());
+        let held = |folder: &Path| Some(at_hand.held(folder, own));
         let load = async move { Plugin::from_bytes(&sandbox, bytes, options, "in this program").await };
-        let plugin = wait(format!("compiling plug-in {}{KEPT}", plugin.name()), load).await??;
+        let plugin = wait(|| loading(&what, cache.as_deref(), held), load).await??;
         lock.plugins.insert(plugin.name().to_owned(), pinned(&plugin));
     }
     Ok(lock)

@@ -1,6 +1,6 @@
 //! Starts a server as an MCP client would, asks it for its tools, and ends it. Nothing is called.
 
-use super::super::clients::ServerEntry;
+use super::super::clients::{GIVEN, ServerEntry};
 use super::report::{Part, Report};
 use crate::text::brief;
 use serde_json::{Value, json};
@@ -11,8 +11,6 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// What a client gives to a server of its own environment.
-const GIVEN: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 /// The shortest patience of a client that is known: ten seconds until the server has answered.
 const CLIENTS_WAIT: Duration = Duration::from_secs(10);
 /// How long a server may take to end once its input has.

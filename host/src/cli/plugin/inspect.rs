@@ -2,7 +2,8 @@
 
 use super::super::print::{self, Table, bold, inset, line, out};
 use super::super::tools::what_happens;
-use super::super::wait::{KEPT, wait};
+use super::super::wait::{loading_file, wait};
+use super::declare::there;
 use super::{asked, markdown};
 use crate::cli::exit;
 use crate::config::Dirs;
@@ -12,10 +13,13 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 pub(super) async fn run(file: PathBuf, as_json: bool, as_markdown: bool) -> anyhow::Result<u8> {
-    let sandbox = Sandbox::new(SandboxOptions { cache: Dirs::of_user().ok().map(|dirs| dirs.cache) })?;
+    there(&file)?;
+    let cache = Dirs::of_user().ok().map(|dirs| dirs.cache);
+    let sandbox = Sandbox::new(SandboxOptions { cache: cache.clone() })?;
+    let (at_hand, source) = (sandbox.clone(), file.clone());
     let shown = text::escape(&file.display().to_string()).into_owned();
     let load = async move { Plugin::load(&sandbox, &file, PluginOptions::new("inspected")).await };
-    let plugin = wait(format!("compiling {shown}{KEPT}"), load).await??;
+    let plugin = wait(|| loading_file(&shown, cache.as_deref(), &at_hand, &source), load).await??;
     if as_markdown {
         out(&markdown::page(plugin.declaration(), plugin.tools()))?;
     } else if as_json {

@@ -5,7 +5,7 @@ mod shown;
 use super::super::ask::agreed;
 use super::super::locked;
 use super::super::print::{bold, line, note};
-use super::super::wait::{KEPT, wait};
+use super::super::wait::{loading_file, wait};
 use super::super::{Usage, exit, open};
 use crate::config::{Config, Difference, Lock, PluginConfig};
 use crate::plugin::{Plugin, PluginOptions, Sandbox, SandboxOptions, Secret};
@@ -51,7 +51,7 @@ pub(super) async fn run(args: Args, given: Option<&Path>) -> anyhow::Result<u8> 
     let mut lock = config.lock.clone();
     let mut differs = false;
     for part in config.plugins.iter().filter(|part| args.names.is_empty() || args.names.contains(&part.name)) {
-        let plugin = load(&sandbox, part).await?.map_err(|e| {
+        let plugin = load(&sandbox, config.cache.as_deref(), part).await?.map_err(|e| {
             let key = if e.kind() == ErrorKind::Config { "" } else { ".source" };
             config.places.error(&format!("plugins.{}{key}", part.name), &e.to_string())
         })?;
@@ -97,12 +97,16 @@ pub(super) async fn run(args: Args, given: Option<&Path>) -> anyhow::Result<u8> 
 
 /// A plug-in with what the configuration grants it, whatever was locked before: to see what it says, and what it may use. No
 /// value of a variable is read for that, the names say it.
-async fn load(sandbox: &Arc<Sandbox>, part: &PluginConfig) -> anyhow::Result<Result<Plugin, Error>> {
+async fn load(
+    sandbox: &Arc<Sandbox>,
+    cache: Option<&Path>,
+    part: &PluginConfig,
+) -> anyhow::Result<Result<Plugin, Error>> {
     let mut options = PluginOptions { lock: None, tools: None, rename: BTreeMap::new(), ..part.options.clone() };
     options.env = part.env.iter().map(|variable| (variable.name.clone(), Secret::new("-"))).collect();
-    let (sandbox, source) = (Arc::clone(sandbox), part.source.clone());
+    let (at_hand, sandbox, source) = (Arc::clone(sandbox), Arc::clone(sandbox), part.source.clone());
     let load = async move { Plugin::load(&sandbox, &source, options).await };
-    wait(format!("compiling plug-in {}{KEPT}", part.name), load).await
+    wait(|| loading_file(&format!("plug-in {}", part.name), cache, &at_hand, &part.source), load).await
 }
 
 /// Refuses where the lock is another by now than the one that everything was held to and that is about to be replaced.

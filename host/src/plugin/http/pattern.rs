@@ -76,6 +76,11 @@ impl Pattern {
         .filter(|both| both.methods.as_ref().is_none_or(|methods| !methods.is_empty()))
     }
 
+    /// Whether both name a place in common, whatever the methods.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        Self { methods: None, ..self.clone() }.both(&Self { methods: None, ..other.clone() }).is_some()
+    }
+
     /// The methods, where they are named.
     pub(crate) fn methods(&self) -> impl Iterator<Item = &str> {
         self.methods.iter().flatten().map(String::as_str)

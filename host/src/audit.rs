@@ -42,7 +42,7 @@ mod sync;
 mod tests;
 mod verify;
 mod ways;
-mod words;
+pub(crate) mod words;
 
 pub use checkpoint::Head;
 pub use command::CheckpointCommand;
@@ -194,8 +194,20 @@ impl Audit {
     /// Says under which rules the following rows were decided, from the moment that they are. What cannot be written now is
     /// written before the next row.
     pub(crate) fn in_force(&self, in_force: &InForce) {
+        let state = self.inner.state();
+        self.puts_in_force(state, in_force);
+    }
+
+    /// The same where nothing has been in force yet.
+    pub(crate) fn in_force_at_first(&self, in_force: &InForce) {
+        let state = self.inner.state();
+        if state.in_force.is_none() {
+            self.puts_in_force(state, in_force);
+        }
+    }
+
+    fn puts_in_force(&self, mut state: MutexGuard<'_, State>, in_force: &InForce) {
         let since = self.inner.time();
-        let mut state = self.inner.state();
         state.due = Some(in_force.cause.word());
         state.in_force = Some(Arc::new(Rows::of(in_force.clone(), since)));
         // A file that is not there yet gets it with its first row.

@@ -16,9 +16,11 @@ mod hidden;
 mod in_force;
 mod listing;
 mod named;
+mod revision;
 #[cfg(feature = "rules")]
 mod ruled;
 mod run;
+mod succession;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tool;
@@ -127,6 +129,9 @@ struct Inner {
     listings: Vec<Listing>,
     plugins: Vec<Plugin>,
     runs: TaskTracker,
+    /// Calls that somebody waits for, of the hosts before this one too.
+    calls: TaskTracker,
+    place: succession::Place,
     /// What still runs of plug-ins that hosts before this one had and this one has not, by name: one of them may come back.
     absent: BTreeMap<String, Line>,
 }
@@ -190,6 +195,8 @@ impl Host {
     pub async fn call(&self, incoming: Incoming) -> Reply {
         let Incoming { owner, tool: name, arguments, progress } = incoming;
         let inner = &self.inner;
+        let _goes_on = self.takes_in();
+        inner.is_called();
         let answers = Answers { gate: &inner.gate, tool: &name };
         let tool = inner.tools.get(&name).map(Arc::clone);
         let mut trail = Trail::of(inner, &owner, &name, tool.as_deref());
@@ -336,7 +343,11 @@ impl Host {
 
     /// From now on this host serves: what is in force is in its audit, and on the disk, when this returns. Call it before the
     /// first call where it takes another's place; else that call says it. Once is enough.
+    ///
+    /// What another one of those whose place it takes has taken in and not begun yet is answered `tool_changed` where this one
+    /// has another revision of the tool, or none; nothing of it is spent.
     pub async fn exchanged_in(&self) {
-        self.inner.audits.exchanged().await;
+        self.inner.comes_into_force();
+        self.inner.audits.settled().await;
     }
 }

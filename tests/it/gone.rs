@@ -117,3 +117,32 @@ fn a_client_that_only_has_nothing_more_to_say_gets_every_answer() {
     let looked = ran.out.lines().filter(|line| line.contains("looked")).count();
     assert_eq!((ran.code, looked), (0, 12), "{ran:?}");
 }
+
+#[test]
+fn whatever_ends_a_server_whose_calls_run_its_audit_is_ended_in_order() {
+    let folder = stage();
+    let mut servers = 0;
+    for signal in ["-TERM", "-INT", "-TERM", "-INT", "none", "none"] {
+        let mut session = Session::start(&folder);
+        looping(&folder, &mut session);
+        let Session { child, input, output } = session;
+        let gone = signal == "none";
+        let held = if gone {
+            drop((input, output));
+            None
+        } else {
+            let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+            assert!(sent.unwrap().success());
+            Some((input, output))
+        };
+        ends(child);
+        drop(held);
+        servers += 1;
+        let verified = folder.run(&["audit", "verify", "--json"]).json();
+        let files = verified["files"].as_array().unwrap().len();
+        assert_eq!((files, &verified["remarks"]), (servers, &json!([])), "{signal}: {verified}");
+        let last = folder.run(&["audit", "show", "--last", "1", "--all", "--json"]).out;
+        assert!(last.contains(r#""event":"closed""#), "{last}");
+        std::fs::remove_file(folder.path("work/hang/written")).unwrap();
+    }
+}

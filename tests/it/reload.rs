@@ -1,6 +1,8 @@
 //! `serve` reads its configuration anew on SIGHUP: all of it or nothing, while calls go on. Messages as they are on the wire;
 //! the official clients are in the scripts for Python and Node.
 
+mod waits;
+
 use super::startup::{Session, before_it_is_compiled, echo, hello, request};
 use counterfoil_tests::clients::{node, python};
 use counterfoil_tests::fixture;

@@ -1,4 +1,5 @@
-//! The words of the wire, for rows: the same as the gate's payloads have. Exhaustive, so that none is forgotten.
+//! The words of the wire, for rows and for what the host has to word without the gate: the same as the gate's payloads have.
+//! Exhaustive, so that none is forgotten.
 
 use crate::gate::{Assurance, Detail, Failure, OutcomeStatus, Reason};
 use crate::tool::Effect;
@@ -34,7 +35,7 @@ pub(super) const fn detail(detail: Detail) -> &'static str {
     }
 }
 
-pub(super) const fn failure(failure: Failure) -> &'static str {
+pub(crate) const fn failure(failure: Failure) -> &'static str {
     match failure {
         Failure::ToolError => "tool_error",
         Failure::Trapped => "trapped",
@@ -43,7 +44,7 @@ pub(super) const fn failure(failure: Failure) -> &'static str {
     }
 }
 
-pub(super) const fn effect(effect: Effect) -> &'static str {
+pub(crate) const fn effect(effect: Effect) -> &'static str {
     match effect {
         Effect::None => "none",
         Effect::Partial => "partial",
@@ -51,7 +52,7 @@ pub(super) const fn effect(effect: Effect) -> &'static str {
     }
 }
 
-pub(super) const fn assurance(assurance: Assurance) -> &'static str {
+pub(crate) const fn assurance(assurance: Assurance) -> &'static str {
     match assurance {
         Assurance::TokenOnly => "token_only",
         Assurance::ClientPrompt => "client_prompt",

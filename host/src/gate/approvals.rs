@@ -17,6 +17,18 @@ impl Gate {
         Ok(lease.settle(result)??)
     }
 
+    /// Takes back a confirmation whose token nobody was given. Where the store does not answer it stays until its time is over.
+    pub(crate) async fn withdraw(&self, approval_id: &str) {
+        let removed = match self.store.load_by_approval_id(approval_id).await {
+            Ok(Some(stored)) => self.store.remove(stored.key, stored.version).await.map(|_| ()),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = removed {
+            tracing::warn!("a confirmation of which nobody has the token could not be taken back: {error}");
+        }
+    }
+
     /// One confirmation. None: no such approval id.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use super::hidden::Hidden;
 use super::trail::Answer;
 use super::{Reply, Status, effect};
 use crate::audit::event::Ending;
+use crate::audit::words;
 use crate::gate::{self, Assurance, Challenge, Failure, Gate, GateError, OutcomeStatus, Reason, Rejection, Replayed};
 use crate::policy::Level;
 use crate::text;
@@ -46,6 +47,14 @@ impl Answers<'_> {
             Ok(payload) => Answer::refused(reply(Status::Rejected, payload), rejection.reason, rejection.detail),
             Err(error) => self.broken(&error),
         }
+    }
+
+    /// What is in force by now would not run the call as it was decided: the gate's own advice is of what was previewed.
+    pub(super) async fn changed_meanwhile(&self) -> Answer {
+        let error = "the tool, its grants or its rules changed while this call waited for its turn, and nothing ran; call \
+                     again without a token";
+        let error = error.to_owned();
+        self.rejected(Rejection { reason: Reason::ToolChanged, detail: None, error, retry_after: None }).await
     }
 
     /// There is no such tool.
@@ -312,23 +321,9 @@ impl Answers<'_> {
         effect: Effect,
         assurance: Option<Assurance>,
     ) -> String {
-        let reason = match failure {
-            Failure::ToolError => "tool_error",
-            Failure::Trapped => "trapped",
-            Failure::Deadline => "deadline",
-            Failure::OutputLimit => "output_limit",
-        };
-        let effect = match effect {
-            Effect::None => "none",
-            Effect::Partial => "partial",
-            Effect::Unknown => "unknown",
-        };
-        let assurance = match assurance {
-            None => "",
-            Some(Assurance::TokenOnly) => r#","assurance":"token_only""#,
-            Some(Assurance::ClientPrompt) => r#","assurance":"client_prompt""#,
-            Some(Assurance::OutOfBand) => r#","assurance":"out_of_band""#,
-        };
+        let (reason, effect) = (words::failure(failure), words::effect(effect));
+        let assurance =
+            assurance.map(|proof| format!(r#","assurance":"{}""#, words::assurance(proof))).unwrap_or_default();
         let (tool, error) = (quoted(&self.named()), quoted(error));
         format!(
             r#"{{"status":"failed","tool":{tool},"error":{error},"reason":"{reason}","effect":"{effect}"{assurance}}}"#

@@ -4,10 +4,11 @@
 
 use super::Tool;
 use super::in_force::Policy;
+use super::succession::Coming;
 use crate::audit::in_force::{Cause, InForce, Override};
 use crate::audit::{Audit, WeakAudit};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[derive(Default)]
 pub(super) struct Audits {
@@ -19,32 +20,32 @@ pub(super) struct Audits {
 struct Own {
     audit: Audit,
     in_force: InForce,
-    said: OnceLock<()>,
-}
-
-impl Own {
-    fn say(&self) {
-        self.said.get_or_init(|| self.audit.in_force(&self.in_force));
-    }
 }
 
 impl Audits {
     pub(super) fn new(own: Option<(Audit, InForce)>, earlier: Vec<WeakAudit>) -> Self {
-        let own = own.map(|(audit, in_force)| Own { audit, in_force, said: OnceLock::new() });
+        let own = own.map(|(audit, in_force)| Own { audit, in_force });
         Self { own, earlier }
     }
 
-    /// The audit for a call of this host, which is in force, then.
+    /// The audit for a call of this host.
     pub(super) fn of_call(&self) -> Option<&Audit> {
-        let own = self.own.as_ref()?;
-        own.say();
-        Some(&own.audit)
+        self.own.as_ref().map(|own| &own.audit)
     }
 
-    /// The host is exchanged in: says what is in force, and waits until that is on the disk.
-    pub(super) async fn exchanged(&self) {
+    /// Says under which rules the host's calls are decided. Where a later host is in force, that one's word stays: only an audit
+    /// that is this host's alone has none.
+    pub(super) fn say(&self, coming: Coming) {
+        let Some(Own { audit, in_force }) = &self.own else { return };
+        match coming {
+            Coming::InForce => audit.in_force(in_force),
+            Coming::Replaced => audit.in_force_at_first(in_force),
+        }
+    }
+
+    /// Waits until what was said is on the disk.
+    pub(super) async fn settled(&self) {
         if let Some(own) = &self.own {
-            own.say();
             own.audit.settled().await;
         }
     }

@@ -4,6 +4,8 @@ use super::audits::{Audits, in_force as to_tell};
 use super::in_force::{Applied, Policy};
 use super::listing::{self, Listing};
 use super::named::Listed;
+use super::revision::{self, Revised};
+use super::succession::Place;
 use super::{Host, Inner, Tool};
 use crate::audit::in_force::Cause;
 use crate::audit::{Audit, WeakAudit};
@@ -18,9 +20,7 @@ use crate::schema::{Schema, spelt};
 use crate::tool::{Backend, Declaration, NAME_RULE, is_name};
 use crate::{Error, ErrorKind, text};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
 use std::sync::Arc;
 use tokio_util::task::TaskTracker;
 
@@ -39,6 +39,9 @@ pub struct HostBuilder {
     confirm_parameter: String,
     /// Those of the host that this one takes the place of.
     runs: Option<TaskTracker>,
+    calls: TaskTracker,
+    /// Behind that of the same host.
+    place: Place,
     /// What still runs there, by the names of plug-ins.
     before: BTreeMap<String, Line>,
     /// Those of the hosts before.
@@ -57,6 +60,8 @@ impl HostBuilder {
             policy: Policy::default(),
             confirm_parameter: CONFIRM_PARAMETER.to_owned(),
             runs: None,
+            calls: TaskTracker::new(),
+            place: Place::default(),
             before: BTreeMap::new(),
             earlier: Vec::new(),
             audit: None,
@@ -118,6 +123,8 @@ impl HostBuilder {
     #[must_use]
     pub fn succeeds(mut self, before: &Host) -> Self {
         self.runs = Some(before.inner.runs.clone());
+        self.calls = before.inner.calls.clone();
+        self.place = before.inner.place.next();
         self.before = before.inner.lines();
         self.earlier = before.inner.audits.for_the_next();
         self
@@ -142,7 +149,8 @@ impl HostBuilder {
     /// lower, or for a tool that there is not, or a rule or a budget of that sort. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
         let Self { gate, plugins, mut backends, natives, levels, policy: in_force, confirm_parameter, .. } = self;
-        let (runs, audit, earlier, mut before) = (self.runs, self.audit, self.earlier, self.before);
+        let (runs, calls, place) = (self.runs, self.calls, self.place);
+        let (audit, earlier, mut before) = (self.audit, self.earlier, self.before);
         if !is_name(&confirm_parameter) {
             return Err(config(format!(
                 "confirm parameter \"{}\" is no name: {NAME_RULE}",
@@ -221,8 +229,20 @@ impl HostBuilder {
         let audits = Audits::new(told, earlier);
         let runs = runs.unwrap_or_default();
         runs.close();
-        let inner =
-            Inner { gate, audits, confirm_parameter, model_version, tools, listings, plugins, runs, absent: before };
+        calls.close();
+        let inner = Inner {
+            gate,
+            audits,
+            confirm_parameter,
+            model_version,
+            tools,
+            listings,
+            plugins,
+            runs,
+            calls,
+            place,
+            absent: before,
+        };
         Ok(Host { inner: Arc::new(inner) })
     }
 }
@@ -318,7 +338,14 @@ impl Making<'_> {
             enforced: backend.enforced(),
             locked: backend.locked(),
         };
-        let revision = self.revision(backend.as_ref(), &declaration, rules, &applied);
+        let revision = revision::of(Revised {
+            backend: backend.as_ref(),
+            declaration: &declaration,
+            rules,
+            applied: &applied,
+            confirm_parameter: self.confirm_parameter,
+            model: self.model,
+        });
         let Applied { budgets, .. } = applied;
         let tool = Tool {
             backend,
@@ -351,38 +378,6 @@ impl Making<'_> {
         }
         spelt::spell(&mut schema);
         Ok(schema)
-    }
-
-    /// Digest of what would run and under which rules.
-    fn revision(&self, backend: &dyn Backend, declaration: &Declaration, rules: Rules, applied: &Applied) -> String {
-        let operator = rules.operator.map_or("", Level::name);
-        let critical = if rules.critical { "critical" } else { "" };
-        let policy = applied.fields();
-        let fields = [
-            "counterfoil revision 1",
-            backend.name(),
-            &backend.identity(&declaration.name),
-            &declaration.name,
-            &declaration.input_schema,
-            if declaration.output_schema.is_some() { "output" } else { "" },
-            declaration.output_schema.as_deref().unwrap_or(""),
-            rules.declared.name(),
-            critical,
-            operator,
-            // The assurance that a confirmation needs: the only one there is until people approve.
-            "token_only",
-            self.confirm_parameter,
-            self.model,
-        ];
-        let mut digest = Sha256::new();
-        for field in fields.into_iter().chain(policy.iter().map(String::as_str)) {
-            digest.update(u64::try_from(field.len()).unwrap_or(u64::MAX).to_be_bytes());
-            digest.update(field.as_bytes());
-        }
-        digest.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
     }
 }
 

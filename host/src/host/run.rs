@@ -61,6 +61,10 @@ pub(super) async fn at_once(
         Ok(prepared) => prepared,
         Err(error) => return not_prepared(answers, error).await,
     };
+    // The slot may have been long in coming.
+    if !inner.still_has(tool) {
+        return answers.changed_meanwhile().await;
+    }
     let mut paid = match bill.pay(inner).await {
         Ok(paid) => paid,
         Err(broke) => return broke.reply(answers).await,
@@ -79,6 +83,11 @@ pub(super) async fn at_once(
         paid.give_back().await;
         return answers.refuse(Reason::Unavailable, UNWRITTEN).await;
     };
+    // So no row of a run stands behind what is in force and is none of its own.
+    if !inner.still_has(tool) {
+        paid.give_back().await;
+        return begun.instead(answers.changed_meanwhile().await);
+    }
     paid.may_run();
     let running = prepared.execute(permit, progress);
     let ended = if tool.backend.stoppable() {
@@ -144,16 +153,22 @@ impl Run {
             Err(error) => not_prepared(&answers, error).await,
             // Whoever asked has gone: nobody may be surprised by a run now. Nothing is spent, the token stays good.
             Ok(_) if asker.is_closed() => return,
+            // The slot may have been long in coming.
+            Ok(_) if !self.inner.still_has(&self.tool) => outdated(&answers, &self.call, &self.token).await,
             Ok(prepared) => match self.trail.spends().await {
                 Err(started) => answers.refuse(Reason::Unavailable, UNWRITTEN).await.of_start(started),
                 Ok(begun) if asker.is_closed() => return begun.calls_off(),
-                // The slot may have been long in coming: consume decides everything anew.
                 Ok(begun) => match bill.pay(&self.inner).await {
                     Err(broke) => begun.instead(unpaid(&answers, &self.call, &self.token, broke).await),
                     // The store may have been long in coming: nobody waits any more, and nothing is spent yet.
                     Ok(paid) if asker.is_closed() => {
                         paid.give_back().await;
                         return begun.calls_off();
+                    }
+                    // Nor runs what another host in this one's place would not.
+                    Ok(paid) if !self.inner.still_has(&self.tool) => {
+                        paid.give_back().await;
+                        begun.instead(outdated(&answers, &self.call, &self.token).await)
                     }
                     Ok(mut paid) => {
                         let limit = self.tool.deadline();
@@ -282,11 +297,28 @@ impl Run {
 
 /// A budget does not allow a call with a token.
 pub(super) async fn unpaid(answers: &Answers<'_>, call: &Call, token: &str, broke: Broke) -> Answer {
+    // It may be this very call that was paid for, under the same token, by somebody else.
+    match decided(answers, call, token).await {
+        Some(answer) => answer,
+        None => broke.reply(answers).await,
+    }
+}
+
+/// What is in force by now would not run a call with a token.
+async fn outdated(answers: &Answers<'_>, call: &Call, token: &str) -> Answer {
+    // It may have run meanwhile: what is recorded is replayed, whatever is in force.
+    match decided(answers, call, token).await {
+        Some(answer) => answer,
+        None => answers.changed_meanwhile().await,
+    }
+}
+
+/// What the gate says of a token, where that is not that it may be spent.
+async fn decided(answers: &Answers<'_>, call: &Call, token: &str) -> Option<Answer> {
     match answers.gate.check(token, call).await {
-        // It may be this very call that was paid for, under the same token, by somebody else.
-        Ok(Readiness::Replay(replayed)) => answers.replayed(replayed),
-        Ok(Readiness::Reject(rejection)) => answers.rejected(rejection).await,
-        Ok(Readiness::Ready) | Err(_) => broke.reply(answers).await,
+        Ok(Readiness::Replay(replayed)) => Some(answers.replayed(replayed)),
+        Ok(Readiness::Reject(rejection)) => Some(answers.rejected(rejection).await),
+        Ok(Readiness::Ready) | Err(_) => None,
     }
 }
 

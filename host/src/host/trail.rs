@@ -155,7 +155,8 @@ impl Trail {
         }
     }
 
-    /// Tells what was decided, and gives the reply. A token whose row cannot be written is given to nobody.
+    /// Tells what was decided, and gives the reply. A token whose row cannot be written is given to nobody, and its confirmation
+    /// taken back: it would take the room of one that can be spent.
     pub(super) async fn tell(&self, answers: &Answers<'_>, answer: Answer) -> Reply {
         let Answer { reply, what, started, policy } = answer;
         let Some(audit) = &self.audit else { return reply };
@@ -182,12 +183,15 @@ impl Trail {
                 (Event::Replayed { operation_id, status: *status, started, took }, false)
             }
         };
-        match if must { audit.begin(Some(&subject), event) } else { audit.note(Some(&subject), event) } {
-            Ok(_) => reply,
-            // Why is in the log.
-            Err(_) if must => answers.refuse(Reason::Unavailable, UNWRITTEN).await.reply,
-            Err(_) => reply,
+        let told = if must { audit.begin(Some(&subject), event) } else { audit.note(Some(&subject), event) };
+        // Why is in the log.
+        if must && told.is_err() {
+            if let What::Issued { approval_id, .. } = &what {
+                answers.gate.withdraw(approval_id).await;
+            }
+            return answers.refuse(Reason::Unavailable, UNWRITTEN).await.reply;
         }
+        reply
     }
 
     /// A run that needs no confirmation begins. None: it could not be told, and must not run. `effect`, `stoppable`: what can

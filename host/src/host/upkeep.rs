@@ -3,8 +3,14 @@
 use super::Host;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 impl Host {
+    /// A call is being taken in: as long as this is there, [`close`](Self::close) waits for it.
+    pub(crate) fn takes_in(&self) -> TaskTrackerToken {
+        self.inner.calls.token()
+    }
+
     /// Waits until every run that has started is over and recorded, and the audit is on the disk, and those of the hosts whose
     /// place it took. A closure that never returns is waited for, too: where there are such, use [`drain_for`](Self::drain_for).
     pub async fn drain(&self) {
@@ -12,8 +18,19 @@ impl Host {
         self.inner.audits.flush().await;
     }
 
-    /// The same, and ends the audit in order, those of the hosts whose place it took as well. Call it before the program ends.
+    /// The same, and ends the audit in order, those of the hosts whose place it took as well. Call it before the program ends, and
+    /// drop the calls whose answers nobody waits for any more: each is told to have been cancelled, and the audit is not ended
+    /// before. One that is neither dropped nor answered within five seconds is waited for no longer; what is told of it begins
+    /// another file.
     pub async fn close(&self) {
+        /// A call that was dropped says so at once.
+        const DROPPED: Duration = Duration::from_secs(5);
+        // Those that were dropped may have handed a run to the host.
+        if tokio::time::timeout(DROPPED, self.inner.calls.wait()).await.is_err() {
+            tracing::warn!(
+                "calls go on while the host is closed: what is told of them begins another file of the audit"
+            );
+        }
         self.drain().await;
         self.inner.audits.close().await;
     }

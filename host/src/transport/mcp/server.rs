@@ -208,7 +208,12 @@ impl ServerHandler for Server {
         };
         let call = async {
             let ready = self.host.ready().await?;
-            Ok::<_, ErrorData>(ready.host.call(incoming).await)
+            // First this, then the look: what ends the host either waits for this call, or the call sees that it has come too late.
+            let _goes_on = ready.host.takes_in();
+            if self.gone.is_cancelled() {
+                return Err(cancelled());
+            }
+            Ok(ready.host.call(incoming).await)
         };
         let forward = async {
             if let (Some(reports), Some(token)) = (&reports, token) {

@@ -118,3 +118,22 @@ async fn of_many_askers_each_has_its_rows_and_one_ran() {
     assert!(count("started") >= 1);
     assert_eq!(told.verified().await.remarks, [], "a run that did not come about says so");
 }
+
+#[tokio::test]
+async fn the_audit_is_ended_behind_the_calls_that_are_dropped_at_the_end() {
+    let told = Arc::new(Told::new().await);
+    let asker = {
+        let told = Arc::clone(&told);
+        tokio::spawn(async move { told.call("note", json!({"path": "/a", "how": "held"})).await })
+    };
+    told.kit.world.until_begun(1).await;
+    {
+        let mut closing = std::pin::pin!(told.host.close());
+        assert!(tokio::time::timeout(Duration::from_millis(100), &mut closing).await.is_err(), "a call goes on");
+        asker.abort();
+        closing.await;
+    }
+    assert_eq!(told.told(), ["started", "cancelled", "closed"]);
+    let findings = verify(&told.folder(), &[told.dir.path().join("checkpoints")]).unwrap();
+    assert_eq!((findings.files.len(), findings.faults.len(), findings.remarks.len()), (1, 0, 0), "{findings:?}");
+}

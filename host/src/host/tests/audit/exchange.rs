@@ -112,3 +112,69 @@ async fn what_is_held_until_its_plug_in_is_locked_is_no_word_of_the_operators() 
     assert_eq!(row["unlocked"], json!(["held", "raised"]), "{row}");
     assert_eq!(row["overrides"], json!([{"tool": "raised", "declared": "caution", "level": "review"}]), "{row}");
 }
+
+/// The rules of the host that serves stand in the audit, whichever host is called after it was exchanged in.
+#[tokio::test]
+async fn an_earlier_host_that_is_called_late_does_not_say_what_is_in_force() {
+    for has_a_file in [true, false] {
+        let told = Told::new().await;
+        if has_a_file {
+            is_ok(&told.call("note", json!({"path": "/first"})).await);
+        }
+        let late = told.kit.revised("2").succeeds(&told.host).audit(told.audit.clone()).build().await.unwrap();
+        let next = told.kit.revised("3").succeeds(&late).audit(told.audit.clone()).build().await.unwrap();
+        next.exchanged_in().await;
+        is_rejected(&call(&late, "alice", "note", r#"{"path":"/a"}"#).await, "tool_changed", None);
+        is_rejected(&told.call("note", json!({"path": "/a"})).await, "tool_changed", None);
+        is_ok(&call(&next, "alice", "note", r#"{"path":"/b"}"#).await);
+        let rows = told_in_force(&told);
+        let causes: Vec<&Value> = rows.iter().map(|row| &row["cause"]).collect();
+        assert_eq!(causes, if has_a_file { vec!["start", "reload"] } else { vec!["reload"] });
+        let third = told.kit.revised("3").succeeds(&next).audit(told.audit.clone()).build().await.unwrap();
+        third.exchanged_in().await;
+        let rows = told_in_force(&told);
+        assert_eq!(rows[rows.len() - 2]["revision"], rows[rows.len() - 1]["revision"], "it is of the host that serves");
+        told.verified().await;
+    }
+}
+
+#[tokio::test]
+async fn what_an_earlier_host_took_in_begins_only_where_the_next_would_run_the_same() {
+    for (revision, changed) in [("1", false), ("2", true)] {
+        let told = Told::new().await;
+        is_ok(&told.call("note", json!({"path": "/first"})).await);
+        let held = json!({"path": "/a"});
+        let token = told.token("delete", held.clone()).await;
+        let kept = told.kit.world.effects();
+        let next = told.kit.revised(revision).succeeds(&told.host).audit(told.audit.clone()).build().await.unwrap();
+        next.exchanged_in().await;
+        let confirmed = told.call("delete", confirming(held, &token)).await;
+        for reply in
+            [told.call("look", json!({"path": "/a"})).await, told.call("note", json!({"path": "/b"})).await, confirmed]
+        {
+            if changed {
+                is_rejected(&reply, "tool_changed", None);
+            } else {
+                is_ok(&reply);
+            }
+        }
+        assert_eq!(told.kit.world.effects() > kept, !changed);
+        let in_force = told.rows().iter().position(|row| row["event"] == "in_force").unwrap();
+        let behind = &told.rows()[in_force..];
+        assert_eq!(behind.iter().any(|row| row["event"] == "started"), !changed, "{behind:?}");
+        // Whoever puts the earlier one back has it in force again.
+        told.host.exchanged_in().await;
+        is_ok(&told.call("note", json!({"path": "/c"})).await);
+    }
+}
+
+#[tokio::test]
+async fn a_recorded_outcome_is_replayed_whatever_is_in_force() {
+    let told = Told::new().await;
+    let arguments = json!({"path": "/a"});
+    let token = told.token("delete", arguments.clone()).await;
+    is_ok(&told.call("delete", confirming(arguments.clone(), &token)).await);
+    let next = told.kit.revised("2").succeeds(&told.host).audit(told.audit.clone()).build().await.unwrap();
+    next.exchanged_in().await;
+    assert!(told.call("delete", confirming(arguments, &token)).await.replayed);
+}

@@ -54,3 +54,15 @@ async fn a_settlement_that_cannot_be_told_is_not_made() {
     let settled = crate::audit::resolve(told.host.gate(), Some(&told.audit), &id, "os:op", true).await;
     assert!(matches!(settled, Err(crate::audit::SettleError::Audit(_))));
 }
+
+#[tokio::test]
+async fn a_preview_that_cannot_be_told_takes_no_room() {
+    let told = Told::new().await;
+    told.token("delete", json!({"path": "/a"})).await;
+    told.break_it();
+    for number in 0..40 {
+        is_rejected_as(&told.call("delete", json!({"path": format!("/{number}")})).await, "unavailable");
+    }
+    let pending = told.host.gate().pending(None, 100).await.unwrap();
+    assert_eq!(pending.len(), 1, "only the one whose token somebody has");
+}

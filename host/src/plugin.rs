@@ -51,6 +51,7 @@ mod stdio;
 pub(crate) mod turns;
 mod veil;
 mod watch;
+mod weight;
 
 pub use env::Secret;
 pub use fixed::Fixed;

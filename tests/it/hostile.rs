@@ -14,6 +14,7 @@ mod serve;
 mod shown;
 mod space;
 mod time;
+mod unfolds;
 
 use case::Case;
 

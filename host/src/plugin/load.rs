@@ -9,7 +9,7 @@ use super::sandbox::{CORE_INSTANCES_EACH, MEMORIES_EACH};
 use super::stdio::Volume;
 use super::turns::Turns;
 use super::veil::Veil;
-use super::{Inner, Plugin, PluginOptions, Sandbox, describe, grants, manifest};
+use super::{Inner, Plugin, PluginOptions, Sandbox, describe, grants, manifest, weight};
 use crate::digest::sha256;
 use crate::{Error, ErrorKind};
 use std::io::Read as _;
@@ -91,6 +91,7 @@ pub(super) async fn plugin(
     }
     let (compiling, key, stack) = (Arc::clone(sandbox), digest.clone(), options.limits.stack);
     let compiled = blocking(move || {
+        weight::check(&bytes)?;
         let machine = compiling.machine(stack).map_err(|error| error.to_string())?;
         let compiled = compiling.cache.component(&machine.engine, &bytes, &key);
         let compiled = compiled.map_err(|error| format!("is damaged or uses what is not supported: {}", line(&error)));

@@ -94,6 +94,18 @@ pub const CASES: &[Case] = &[
         .does("consists of five modules with a memory each."),
     Case::not_loaded("many_instances", "instances", "Not loaded: `instances`.")
         .does("consists of a hundred instances."),
+    Case::not_loaded(
+        "doubling",
+        "more than 1000 instances when it is put together",
+        "Not loaded, and nothing of it compiled: what a component unfolds to is reckoned first.",
+    )
+    .does("has forty levels of components that hold the one before twice, in 2 KB."),
+    Case::not_loaded(
+        "deep_types",
+        "has types inside types, 200 and more",
+        "Not loaded: no type is read that is so deep.",
+    )
+    .does("has a type a hundred thousand levels deep."),
     Case::not_loaded("loop_core", "did not list its tools within 400ms", "Not loaded.")
         .does("the start function of its module never ends."),
 ];

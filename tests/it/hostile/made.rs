@@ -48,6 +48,8 @@ pub fn component(name: &str) -> Vec<u8> {
         }
         "many_memories" => self::around(&module(&With { memory: Some(memory(1, None, false)), ..With::default() }), 5),
         "many_instances" => self::around(&module(&With::default()), 100),
+        "doubling" => super::unfolds::levels(40, 2),
+        "deep_types" => super::unfolds::types(100_000),
         "loop_core" => around(With { starts: true, ..With::default() }),
         other => panic!("nothing makes {other}"),
     }

@@ -84,15 +84,23 @@ pub(super) fn is_ours(path: &Path) -> Result<(), Error> {
     if !std::fs::metadata(path).is_ok_and(|found| found.len() > 0) {
         return Ok(());
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let look = || -> rusqlite::Result<Result<i32, Error>> {
+    let look = |access| -> rusqlite::Result<Result<i32, Error>> {
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
         connection.pragma_update(None, "trusted_schema", false)?;
         // All of it at one moment: another process may be making the file.
         known(&*connection.unchecked_transaction()?, path)
     };
-    patiently(look).map_err(|e| failed(path, &e))?.map(|_| ())
+    let looked = match patiently(|| look(OpenFlags::SQLITE_OPEN_READ_ONLY)) {
+        // A process died within a transaction, as one that was making the file: nobody can read it before that is rolled back,
+        // which whoever opens it next may do, and which writes nothing else.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
+            patiently(|| look(OpenFlags::SQLITE_OPEN_READ_WRITE))
+        }
+        looked => looked,
+    };
+    looked.map_err(|e| failed(path, &e))?.map(|_| ())
 }
 
 /// Does something again while another process has the file. SQLite waits by itself, but not where two that wait could be

@@ -327,3 +327,43 @@ async fn what_a_sweep_drops_is_in_no_file_any_more() {
     assert_eq!(store.due(10_000, 100).await, Ok(Vec::new()));
     assert!(!has(&path));
 }
+
+/// Copies of a database file and its journal from the middle of a transaction: what a process leaves that is killed there.
+fn killed_within(path: &Path, before: &str, within: &str) {
+    let away = tempfile::tempdir().unwrap();
+    let (file, journal) = (away.path().join("a.db"), away.path().join("a.db-journal"));
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    // Each page goes to the disk at once.
+    connection
+        .execute_batch(&format!("{before}; PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN; {within}"))
+        .unwrap();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::set_permissions(path.parent().unwrap(), Permissions::from_mode(0o700)).unwrap();
+    for (from, end) in [(file, ""), (journal, "-journal")] {
+        assert!(fs::metadata(&from).unwrap().len() > 0, "nothing was written yet");
+        let to = PathBuf::from(format!("{}{end}", path.display()));
+        fs::copy(from, &to).unwrap();
+        fs::set_permissions(&to, Permissions::from_mode(0o600)).unwrap();
+    }
+}
+
+/// Tables and rows that do not fit into the cache.
+const MUCH: &str = "CREATE TABLE t (b BLOB); INSERT INTO t WITH RECURSIVE n (n) AS
+    (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 100) SELECT zeroblob(3000) FROM n";
+
+#[tokio::test]
+async fn a_file_whose_maker_was_killed_opens_and_another_programs_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder);
+    killed_within(&path, "SELECT 1", MUCH);
+    let store = SqliteStore::open(&path).unwrap();
+    let (key, entry) = suite::row(1);
+    store.insert(key, entry, suite::ROOM).await.unwrap();
+
+    let path = folder.path().join("other/other.db");
+    killed_within(&path, "CREATE TABLE theirs (a)", MUCH);
+    refused(&path, "another program's database");
+    let theirs = rusqlite::Connection::open(&path).unwrap();
+    let tables = theirs.query_row("SELECT group_concat(name) FROM sqlite_schema", [], |row| row.get::<_, String>(0));
+    assert_eq!(tables.as_deref(), Ok("theirs"));
+}

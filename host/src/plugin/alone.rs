@@ -10,11 +10,25 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often a lock that somebody else has is asked for: a run takes a millisecond at least.
 const AGAIN: Duration = Duration::from_millis(2);
+
+/// The directory that is waited for now, by its guest path, since somebody else has it.
+#[derive(Default)]
+pub(super) struct Waits(Mutex<Option<String>>);
+
+impl Waits {
+    fn set(&self, guest: Option<&str>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = guest.map(str::to_owned);
+    }
+
+    pub(super) fn now(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
 
 /// The locked directories, and the turn for them; dropping it lets others in.
 pub(super) struct Alone<T> {
@@ -24,7 +38,11 @@ pub(super) struct Alone<T> {
 
 /// Waits until no other run has one of the directories that may be written to. Everybody takes them in one order. A file system
 /// that does not answer keeps a thread, and with it `turn`: so the next run waits for that, and not another thread.
-pub(super) async fn alone<T: Send + Sync + 'static>(grants: &[Granted], turn: T) -> Result<Alone<T>, ToolError> {
+pub(super) async fn alone<T: Send + Sync + 'static>(
+    grants: &[Granted],
+    turn: T,
+    waits: &Waits,
+) -> Result<Alone<T>, ToolError> {
     let turn = Arc::new(turn);
     let mut writable: Vec<&Granted> =
         grants.iter().filter(|granted| granted.grant.access == Access::ReadWrite).collect();
@@ -32,7 +50,7 @@ pub(super) async fn alone<T: Send + Sync + 'static>(grants: &[Granted], turn: T)
     writable.dedup_by_key(|granted| granted.id());
     let mut directories = Vec::new();
     for granted in writable {
-        directories.push(locked(granted, &turn).await.map_err(|error| {
+        directories.push(locked(granted, &turn, waits).await.map_err(|error| {
             tracing::error!(%error, "{} cannot be locked", text::escape(&granted.grant.host.display().to_string()));
             ToolError::Unavailable(format!(
                 "the directory {} cannot be locked, and another process might write there at the same time: the operator has \
@@ -44,7 +62,7 @@ pub(super) async fn alone<T: Send + Sync + 'static>(grants: &[Granted], turn: T)
     Ok(Alone { _directories: directories, _turn: turn })
 }
 
-async fn locked<T: Send + Sync + 'static>(granted: &Granted, turn: &Arc<T>) -> io::Result<OwnedFd> {
+async fn locked<T: Send + Sync + 'static>(granted: &Granted, turn: &Arc<T>, waits: &Waits) -> io::Result<OwnedFd> {
     let mut directory: OwnedFd = granted.directory()?.into();
     let mut anew = true;
     loop {
@@ -54,8 +72,14 @@ async fn locked<T: Send + Sync + 'static>(granted: &Granted, turn: &Arc<T>) -> i
             lock(directory, anew)
         });
         match asking.await?? {
-            (directory, true) => return Ok(directory),
-            (waiting, false) => (directory, anew) = (waiting, false),
+            (directory, true) => {
+                waits.set(None);
+                return Ok(directory);
+            }
+            (waiting, false) => {
+                waits.set(Some(&granted.grant.guest));
+                (directory, anew) = (waiting, false);
+            }
         }
         tokio::time::sleep(AGAIN).await;
     }
@@ -94,18 +118,21 @@ mod tests {
     async fn a_directory_is_waited_for_until_whoever_has_it_is_done() {
         let folder = tempfile::tempdir().unwrap();
         let [one, other] = [(); 2].map(|()| [granted(folder.path(), "/data", Access::ReadWrite)]);
-        let first = alone(&one, ()).await.unwrap();
-        assert!(timeout(20 * AGAIN, alone(&other, ())).await.is_err());
+        let waits = Waits::default();
+        let first = alone(&one, (), &Waits::default()).await.unwrap();
+        assert!(timeout(20 * AGAIN, alone(&other, (), &waits)).await.is_err());
+        assert_eq!(waits.now().as_deref(), Some("/data"));
         drop(first);
-        assert!(alone(&other, ()).await.is_ok());
+        assert!(alone(&other, (), &waits).await.is_ok());
+        assert_eq!(waits.now(), None);
     }
 
     #[tokio::test]
     async fn what_is_only_read_and_what_is_granted_twice_holds_up_nobody() {
         let folder = tempfile::tempdir().unwrap();
         let twice = ["/a", "/b"].map(|guest| granted(folder.path(), guest, Access::ReadWrite));
-        let _held = timeout(20 * AGAIN, alone(&twice, ())).await.unwrap().unwrap();
+        let _held = timeout(20 * AGAIN, alone(&twice, (), &Waits::default())).await.unwrap().unwrap();
         let read = [granted(folder.path(), "/data", Access::ReadOnly)];
-        assert!(timeout(20 * AGAIN, alone(&read, ())).await.is_ok());
+        assert!(timeout(20 * AGAIN, alone(&read, (), &Waits::default())).await.is_ok());
     }
 }

@@ -2,7 +2,7 @@
 //! system has ended whatever the instance had begun. Then, and not earlier, the next call may have it.
 
 use super::Inner;
-use super::alone::{Alone, alone};
+use super::alone::{Alone, Waits, alone};
 use super::instance::Instance;
 use super::opened::Opened;
 use super::options::Access;
@@ -116,6 +116,7 @@ impl Inner {
                 self.name
             ))
         };
+        let waits = Waits::default();
         let slot = async {
             let turn = place.turn(writes).await.map_err(closed)?;
             // The directories last: whoever has one runs, so that no other process waits for one that nobody uses, and nobody
@@ -124,7 +125,7 @@ impl Inner {
             // such a run behind every call that has come since.
             let shared = everywhere.turn(false).await.map_err(closed)?;
             let own = match writes && self.limits.max_concurrent == 1 {
-                true => Own::Alone { _alone: alone(&self.given.dirs, turn).await? },
+                true => Own::Alone { _alone: alone(&self.given.dirs, turn, &waits).await? },
                 false => Own::Shared { _turn: turn },
             };
             Ok((own, shared))
@@ -132,8 +133,30 @@ impl Inner {
         match within(self.limits.queue, slot).await {
             Ok(Ok((own, shared))) => Ok(Slot { _own: own, _shared: shared, _places: [place, everywhere] }),
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name))),
+            Err(_) => Err(match waits.now() {
+                Some(guest) => self.locked_out(&guest),
+                None => ToolError::Unavailable(format!("plug-in {} is busy: try again later", self.name)),
+            }),
         }
+    }
+
+    /// Somebody else has had a directory for all the time that a call may wait: mostly a run of another server or plug-in,
+    /// but whoever can open the directory can lock it.
+    fn locked_out(&self, guest: &str) -> ToolError {
+        let granted = self.given.dirs.iter().find(|granted| granted.grant.guest == guest);
+        let host = granted.map(|granted| granted.grant.host.display().to_string()).unwrap_or_default();
+        tracing::warn!(
+            plugin = self.name,
+            "{} was still locked by another process or plug-in after {:?}, and what may write there cannot run meanwhile: `lslocks` \
+             or `fuser` shows who has it; whoever can open a directory can lock it, so keep it 0700",
+            text::escape(&host),
+            self.limits.queue
+        );
+        ToolError::Unavailable(format!(
+            "plug-in {} is busy: its directory {guest} was still locked by another process or plug-in after {:?}: try again later, \
+             and tell the operator if it stays so",
+            self.name, self.limits.queue
+        ))
     }
 
     /// Whose turns its calls take.
@@ -207,16 +230,44 @@ mod tests {
     use crate::plugin::sandbox::INSTANCES;
     use crate::plugin::{DirGrant, Plugin, PluginOptions, Sandbox, SandboxOptions};
     use rustix::fs::{FlockOperation, flock};
+    use std::path::Path;
+
+    async fn files(folder: &Path, sandbox: &Arc<Sandbox>, queue: Duration) -> Plugin {
+        let mut options = PluginOptions::new("files");
+        options.limits.queue = queue;
+        let (host, guest) = (folder.into(), "/files".into());
+        options.dirs.push(DirGrant { host, guest, access: Access::ReadWrite });
+        let files = include_bytes!(concat!(env!("OUT_DIR"), "/files.wasm"));
+        Plugin::from_bytes(sandbox, files.as_slice(), options, "files.wasm").await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn whoever_finds_a_directory_locked_by_somebody_else_is_told_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let sandbox = Sandbox::new(SandboxOptions::default()).unwrap();
+        let plugin = files(folder.path(), &sandbox, Duration::from_millis(100)).await;
+        let says = async |power| plugin.inner.slot("somebody", power).await.err().map(|error| format!("{error:?}"));
+        let directory = std::fs::File::open(folder.path()).unwrap();
+        flock(&directory, FlockOperation::NonBlockingLockExclusive).unwrap();
+        let told = says(Power::Granted).await.unwrap();
+        assert!(
+            told.contains("its directory /files was still locked by another process or plug-in after 100ms"),
+            "{told}"
+        );
+        assert_eq!(says(Power::ReadOnly).await, None);
+        flock(&directory, FlockOperation::Unlock).unwrap();
+        let slot = plugin.inner.slot("somebody", Power::Granted).await.unwrap();
+        let told = says(Power::Granted).await.unwrap();
+        assert!(told.contains("plug-in files is busy: try again later"), "its own call has it: {told}");
+        drop(slot);
+        assert_eq!(says(Power::Granted).await, None);
+    }
 
     #[tokio::test]
     async fn whoever_waits_for_a_slot_keeps_no_directory_from_other_processes() {
         let folder = tempfile::tempdir().unwrap();
         let sandbox = Sandbox::new(SandboxOptions::default()).unwrap();
-        let mut options = PluginOptions::new("files");
-        let (host, guest) = (folder.path().into(), "/files".into());
-        options.dirs.push(DirGrant { host, guest, access: Access::ReadWrite });
-        let files = include_bytes!(concat!(env!("OUT_DIR"), "/files.wasm"));
-        let plugin = Plugin::from_bytes(&sandbox, files.as_slice(), options, "files.wasm").await.unwrap();
+        let plugin = files(folder.path(), &sandbox, Duration::from_secs(60)).await;
 
         let places: Vec<Place> = (0..INSTANCES).map(|n| sandbox.slots.enter(&n.to_string()).unwrap()).collect();
         let mut taken = Vec::new();

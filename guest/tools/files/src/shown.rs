@@ -3,8 +3,9 @@
 
 use std::fmt::Write;
 
-/// A name between two of these marks, as it stands; escaped are the mark itself, what would end the line, and what is hidden.
-pub fn between(mark: char, name: &str) -> String {
+/// A name between two of these marks, as it stands; escaped are the mark itself, what would end the line, and what is to be
+/// spelt out: what is [`hidden`] at least.
+pub fn between(mark: char, name: &str, spelt: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(name.len() + 2);
     out.push(mark);
     for c in name.chars() {
@@ -14,7 +15,7 @@ pub fn between(mark: char, name: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             c if c == mark => out.extend(['\\', c]),
-            c if hidden(c) => {
+            c if spelt(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     let _ = write!(out, "\\u{unit:04x}");
                 }
@@ -67,14 +68,14 @@ mod tests {
 
     #[test]
     fn names_are_quoted_so_that_nothing_in_them_is_hidden() {
-        let quote = |name| between('"', name);
+        let quote = |name| between('"', name, hidden);
         assert_eq!(quote("notes/a.txt"), r#""notes/a.txt""#);
         assert_eq!(quote("a\"b\\c\nd\te\rf'g"), r#""a\"b\\c\nd\te\rf'g""#);
         assert_eq!(quote("\u{1b}[2J\u{7f}\u{9b}"), r#""\u001b[2J\u007f\u009b""#);
         assert_eq!(quote("a\u{202e}txt.exe\u{200b}\u{e0041}"), r#""a\u202etxt.exe\u200b\udb40\udc41""#);
         assert_eq!(quote("\u{34f}\u{61c}\u{3164}\u{fe0e}\u{fff0}"), r#""\u034f\u061c\u3164\ufe0e\ufff0""#);
         assert_eq!(quote("café 日本 😀"), "\"café 日本 😀\"");
-        assert_eq!(between('\'', "L'été \"chaud\""), r#"'L\'été "chaud"'"#);
+        assert_eq!(between('\'', "L'été \"chaud\"", hidden), r#"'L\'été "chaud"'"#);
     }
 
     #[test]

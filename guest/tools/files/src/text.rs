@@ -1,11 +1,30 @@
 //! How sizes, counts, times, names and bytes are written. Pure.
 
-use crate::shown::{between, civil};
+use crate::shown::{between, civil, hidden};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A name between double quotes, escaped as in JSON, and whatever is hidden in it as well.
+/// A name between double quotes, escaped as in JSON, and whatever is hidden in it as well, or drawn as another character is:
+/// of two names that a person cannot tell apart at least one is spelt out.
 pub fn quote(name: &str) -> String {
-    between('"', name)
+    between('"', name, |c| hidden(c) || another(c))
+}
+
+/// Whether there is another character, or a single one for this and the one before it, that is drawn the same: spaces, and what
+/// normalization (NFC) replaces or puts together in Latin, Greek, Cyrillic, Arabic, kana and Hangul. Marks that a script
+/// cannot be written without are left.
+fn another(c: char) -> bool {
+    matches!(u32::from(c),
+        // Spaces.
+        0xA0 | 0x1680 | 0x2000..=0x200A | 0x202F | 0x205F | 0x3000
+        // Marks that are put onto the letter before.
+        | 0x300..=0x36F | 0x653..=0x655 | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF | 0x3099..=0x309A
+        | 0xFE20..=0xFE2F
+        // Parts of a Hangul syllable.
+        | 0x1100..=0x11FF | 0xA960..=0xA97F | 0xD7B0..=0xD7FF
+        // Second forms of one character: signs of units, Greek, angle brackets, ideographs.
+        | 0x374 | 0x37E | 0x387 | 0x1F71 | 0x1F73 | 0x1F75 | 0x1F77 | 0x1F79 | 0x1F7B | 0x1F7D | 0x1FBB | 0x1FBE | 0x1FC9
+        | 0x1FCB | 0x1FD3 | 0x1FDB | 0x1FE3 | 0x1FEB | 0x1FEE..=0x1FEF | 0x1FF9 | 0x1FFB | 0x1FFD | 0x2126 | 0x212A..=0x212B
+        | 0x2329..=0x232A | 0xF900..=0xFAFF | 0x2F800..=0x2FA1F)
 }
 
 /// `1204` as `1,204`.
@@ -67,6 +86,24 @@ pub fn encoded(text: &str) -> usize {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn names_that_look_alike_read_differently() {
+        let alike = [
+            ["\u{e9}", "e\u{301}", r#""e\u0301""#],
+            ["a b", "a\u{a0}b", r#""a\u00a0b""#],
+            [" ", "\u{3000}", r#""\u3000""#],
+            ["\u{c5}", "\u{212b}", r#""\u212b""#],
+            ["\u{ac00}", "\u{1100}\u{1161}", r#""\u1100\u1161""#],
+            ["\u{304c}", "\u{304b}\u{3099}", "\"\u{304b}\\u3099\""],
+            ["\u{3ac}", "\u{1f71}", r#""\u1f71""#],
+        ];
+        for [usual, other, spelt] in alike {
+            assert_eq!(quote(other), spelt);
+            assert_eq!(quote(usual), format!("\"{usual}\""));
+        }
+        assert_eq!(quote("हिन्दी ไทย"), "\"हिन्दी ไทย\"");
+    }
 
     #[test]
     fn numbers_are_grouped_and_counted() {

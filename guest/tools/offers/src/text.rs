@@ -1,12 +1,12 @@
 //! How names, counts and times are written. Pure.
 
-use crate::shown::{between, civil};
+use crate::shown::{between, civil, hidden};
 use sha2::{Digest, Sha256};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A name between single quotes, as it stands where it can be read as one.
 pub fn quote(name: &str) -> String {
-    between('\'', name)
+    between('\'', name, hidden)
 }
 
 /// `1 active flow`, `12 active flows`, `2 sequence entries`.

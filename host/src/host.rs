@@ -6,6 +6,7 @@
 //! recorded in a task that the host keeps: once its token is spent whoever asked may go away, the run ends by its own end
 //! or its deadline and its outcome is recorded.
 
+mod advice;
 mod answer;
 mod audits;
 mod budgets;

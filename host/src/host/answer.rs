@@ -3,7 +3,7 @@
 
 use super::hidden::Hidden;
 use super::trail::Answer;
-use super::{Reply, Status, effect};
+use super::{Reply, Status, advice, effect};
 use crate::audit::event::Ending;
 use crate::audit::words;
 use crate::gate::{self, Assurance, Challenge, Failure, Gate, GateError, OutcomeStatus, Reason, Rejection, Replayed};
@@ -234,7 +234,11 @@ impl Answers<'_> {
             }
         }
         let (outcome, ending) = self.outcome(ended, cut_off, None).await;
-        Ok((reply(status(outcome.status), outcome.payload), ending))
+        let payload = match outcome.status {
+            OutcomeStatus::Failed => advice::unconfirmed(outcome.payload),
+            _ => outcome.payload,
+        };
+        Ok((reply(status(outcome.status), payload), ending))
     }
 
     /// What a started run came to, as it is recorded and delivered. `cut_off`: what may have changed where the tool ended

@@ -24,6 +24,7 @@ test: setup fixtures python node deny
     cargo clippy --locked {{tested}} -p counterfoil-bench --all-targets -- -D warnings
     cargo clippy --locked -p counterfoil-pdf --all-targets -- -D warnings
     cargo clippy --locked -p counterfoil --no-default-features --lib --examples -- -D warnings
+    cargo clippy --locked -p counterfoil --no-default-features --features rules --lib -- -D warnings
     RUSTFLAGS="-C target-feature=+simd128" cargo clippy --locked -p counterfoil-gate --target wasm32-unknown-unknown --target-dir target/guest -- -D warnings
     cargo clippy --locked {{plugins}} -p counterfoil-fixtures --examples --lib --target wasm32-wasip2 --target-dir target/guest -- -D warnings
     @echo "==> the program and the examples that the tests run"

@@ -15,10 +15,10 @@ pub use amount::{Amount, NoAmount};
 #[cfg(feature = "program")]
 pub(crate) use budget::Wrong as WrongBudget;
 pub use budget::{Budget, Counts};
-#[cfg(feature = "rules")]
-pub(crate) use condition::{Asked, Facts, NoAnswer, Of, PATIENCE};
 #[cfg(feature = "program")]
-pub(crate) use condition::{Fault, OWN, Seen};
+pub(crate) use condition::{Asked, Fault, OWN, Seen};
+#[cfg(feature = "rules")]
+pub(crate) use condition::{Facts, NoAnswer, Of, PATIENCE};
 #[cfg(feature = "program")]
 pub(crate) use rule::Wrong as WrongRule;
 #[cfg(feature = "rules")]

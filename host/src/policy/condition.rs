@@ -11,6 +11,7 @@ mod exact;
 mod facts;
 mod kind;
 mod literals;
+mod made;
 mod operators;
 #[cfg(feature = "program")]
 mod outcome;
@@ -25,6 +26,7 @@ pub(crate) use facts::Facts;
 pub(crate) use outcome::Seen;
 pub(crate) use uses::Use;
 
+use crate::text::bytes;
 use cel::common::ast::IdedExpr;
 use cel::parser::PrattParser;
 use cel::{Context, ExecutionError, Value};
@@ -38,6 +40,9 @@ const LENGTH: usize = 2_000;
 const NESTING: u16 = 24;
 /// How long all conditions of one call may take together. What loops over the arguments is stopped then.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
+/// What one condition may make of texts, bytes and lists, in bytes. The arguments are a caller's, and so is how often a loop
+/// makes something of them: more than [`PATIENCE`] lets a condition make in small pieces, and far more than one needs.
+const MADE: usize = 16 << 20;
 /// What each step of a loop calls; no condition can be written with it.
 const TICK: &str = "@tick";
 
@@ -94,6 +99,8 @@ pub(crate) enum NoAnswer {
     Number,
     /// Its time was up.
     Slow,
+    /// It made too much.
+    Large,
     /// It came to something other than true or false.
     NotBool,
     /// Anything else.
@@ -123,6 +130,7 @@ impl fmt::Display for NoAnswer {
             Self::Arithmetic => f.write_str("a calculation in it has no result"),
             Self::Number => f.write_str("a number in the arguments cannot be compared exactly: give fewer digits"),
             Self::Slow => write!(f, "it took longer than {PATIENCE:?}"),
+            Self::Large => write!(f, "it makes more than {} of texts and lists", bytes(MADE as u64)),
             Self::NotBool => f.write_str("it came to something other than true or false"),
             Self::Failed => f.write_str("it failed"),
         }
@@ -186,10 +194,14 @@ impl Condition {
         if found.arguments && !facts.exact() {
             return Err(NoAnswer::Number);
         }
+        facts.made().begin();
         let answer = Value::resolve(expression, context);
-        // However it got over the error: time that was up is no answer.
+        // However it got over the error: time that was up is no answer, and no more is room that was used up.
         if facts.late() {
             return Err(NoAnswer::Slow);
+        }
+        if facts.made().is_too_much() {
+            return Err(NoAnswer::Large);
         }
         match answer {
             Ok(Value::Bool(answer)) => Ok(answer),

@@ -1,5 +1,6 @@
 //! What a condition is asked about: the arguments, the owner, the tool, and how much time there is.
 
+use super::made::Made;
 use super::{PATIENCE, TICK, operators};
 use crate::canonical::{self, Json};
 use crate::schema;
@@ -22,6 +23,7 @@ pub(crate) struct Facts<'a> {
     /// Whether each number of the arguments is exactly what conditions see.
     exact: bool,
     late: Arc<AtomicBool>,
+    made: Made,
 }
 
 /// Whether every number is one that an integer of 64 bits or a double holds.
@@ -39,7 +41,7 @@ impl<'a> Facts<'a> {
     pub(crate) fn new(owner: &'a str, tool: &'a str, arguments: &'a str) -> Self {
         let arguments = canonical::read(arguments);
         let exact = arguments.as_ref().is_some_and(held);
-        Self { owner, tool, arguments, exact, late: Arc::default() }
+        Self { owner, tool, arguments, exact, late: Arc::default(), made: Made::default() }
     }
 
     /// Whether the arguments are what conditions see of them.
@@ -50,6 +52,11 @@ impl<'a> Facts<'a> {
     /// Whether a loop was stopped since the time was up.
     pub(super) fn late(&self) -> bool {
         self.late.load(Ordering::Relaxed)
+    }
+
+    /// What the condition that is asked has made.
+    pub(super) fn made(&self) -> &Made {
+        &self.made
     }
 
     /// What conditions are evaluated in. Their time starts now.
@@ -69,7 +76,7 @@ impl<'a> Facts<'a> {
         };
         // The name is nobody else's.
         let _ = context.add_function(TICK, tick);
-        operators::declare(&mut context);
+        operators::declare(&mut context, &self.made);
         context
     }
 }

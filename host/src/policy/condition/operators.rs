@@ -2,6 +2,7 @@
 //! crate finds them unequal, and numbers are exact where it rounds them.
 
 use super::exact::Exact;
+use super::made::{Made, size};
 use super::{NoAnswer, Unlike};
 use cel::common::types::{
     CelBool, CelBytes, CelDouble, CelInt, CelList, CelMap, CelMapKey, CelNull, CelString, CelType, CelUInt,
@@ -28,6 +29,8 @@ pub(super) mod name {
     pub(in super::super) const DOUBLE: &str = "@double";
     /// What is looped over.
     pub(in super::super) const ITEMS: &str = "@items";
+    /// What `map` keeps of each step.
+    pub(in super::super) const KEPT: &str = "@kept";
     /// This one can be written.
     pub(in super::super) const KEYS: &str = "keys";
 }
@@ -42,7 +45,7 @@ type Function = Box<
 >;
 
 /// Makes them known. Their names are nobody else's, so nothing here can fail.
-pub(super) fn declare(context: &mut Context<'_, '_>) {
+pub(super) fn declare(context: &mut Context<'_, '_>, made: &Made) {
     let _ = context.add_function(name::EQUAL, |ftx: &FunctionContext<'_, '_>| both(ftx, same));
     let unequal = |ftx: &FunctionContext<'_, '_>| both(ftx, |one, other| same(one, other).map(|same| !same));
     let _ = context.add_function(name::UNEQUAL, unequal);
@@ -55,8 +58,9 @@ pub(super) fn declare(context: &mut Context<'_, '_>) {
         let _ = context.add_function(name, within);
     }
     for name in [name::PLUS, name::MINUS, name::TIMES, name::OVER] {
+        let made = made.clone();
         let calculate: Function = Box::new(move |ftx| match (ftx.args.pop(), ftx.args.pop()) {
-            (Some(other), Some(one)) => calculated(name, &one, &other),
+            (Some(other), Some(one)) => calculated(name, &one, &other, &made),
             _ => Err(error(&NoAnswer::Failed)),
         });
         let _ = context.add_function(name, calculate);
@@ -71,6 +75,13 @@ pub(super) fn declare(context: &mut Context<'_, '_>) {
         _ => Err(error(&NoAnswer::NoList)),
     });
     let _ = context.add_function(name::ITEMS, items);
+    let made = made.clone();
+    let kept: Function = Box::new(move |ftx| match ftx.args.pop() {
+        Some(item) if made.takes(size(item.as_ref())) => Ok(item),
+        Some(_) => Err(error(&NoAnswer::Large)),
+        None => Err(error(&NoAnswer::Failed)),
+    });
+    let _ = context.add_function(name::KEPT, kept);
     let keys: Function = Box::new(|ftx| {
         let map = ftx.this.take().or_else(|| ftx.args.pop());
         let Some(map) = map.as_ref().and_then(|map| map.downcast_ref::<CelMap<'_>>()) else {
@@ -100,6 +111,7 @@ fn error(why: &NoAnswer) -> ExecutionError {
         NoAnswer::Inexact => ("inexact", String::new()),
         NoAnswer::Number => ("number", String::new()),
         NoAnswer::Types => ("types", String::new()),
+        NoAnswer::Large => ("large", String::new()),
         _ => ("failed", String::new()),
     };
     ExecutionError::FunctionError { function: format!("{OWN}{what}"), message: of }
@@ -118,6 +130,7 @@ pub(super) fn why(function: &str, message: &str) -> Option<NoAnswer> {
         "inexact" => NoAnswer::Inexact,
         "number" => NoAnswer::Number,
         "types" => NoAnswer::Types,
+        "large" => NoAnswer::Large,
         _ => NoAnswer::Failed,
     })
 }
@@ -298,6 +311,7 @@ fn calculated<'b, 'v>(
     name: &str,
     one: &CowVal<'b, 'v>,
     other: &CowVal<'b, 'v>,
+    made: &Made,
 ) -> Result<CowVal<'b, 'v>, ExecutionError> {
     let double =
         |value: &CowVal<'b, 'v>| value.downcast_ref::<CelDouble>().and_then(|value| Exact::of_double(*value.inner()));
@@ -317,13 +331,16 @@ fn calculated<'b, 'v>(
     if list(one) != list(other) {
         return Err(types());
     }
-    let made = match name {
+    if name == name::PLUS && !made.takes(size(one.as_ref()).saturating_add(size(other.as_ref()))) {
+        return Err(error(&NoAnswer::Large));
+    }
+    let result = match name {
         name::PLUS => one.as_adder().ok_or_else(types)?.add(other.as_ref())?,
         name::MINUS => one.as_subtractor().ok_or_else(types)?.sub(other.as_ref())?,
         name::TIMES => one.as_multiplier().ok_or_else(types)?.mul(other.as_ref())?,
         _ => one.as_divider().ok_or_else(types)?.div(other.as_ref())?,
     };
-    Ok(CowVal::Owned(made.into_owned()))
+    Ok(CowVal::Owned(result.into_owned()))
 }
 
 /// A number, or a text that is one, as a double: exactly, or not at all.

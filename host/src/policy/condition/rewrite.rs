@@ -1,5 +1,5 @@
 //! The changes to a condition by which it is asked as the documents say: operators of our own, and loops over lists only, each
-//! step of which looks at the time.
+//! step of which looks at the time, and at what it keeps.
 
 use super::TICK;
 use super::check::literal;
@@ -45,6 +45,9 @@ pub(super) fn rewrite(expression: &mut IdedExpr) {
             };
             comprehension.iter_range.expr = Expr::Call(items);
             // `map` and `filter` append in place as long as they keep their form: these are watched inside it.
+            if let Some(item) = kept(&mut comprehension.loop_step) {
+                counted(item);
+            }
             match appended(&mut comprehension.loop_step) {
                 Some(part) => behind_tick(part),
                 None => behind_tick(&mut comprehension.loop_cond),
@@ -101,6 +104,24 @@ fn appended(step: &mut IdedExpr) -> Option<&mut IdedExpr> {
         (operators::ADD, [_, IdedExpr { expr: Expr::List(list), .. }]) => list.elements.first_mut(),
         _ => None,
     }
+}
+
+/// The item of a step that appends, where it is not the one that is looped over.
+fn kept(step: &mut IdedExpr) -> Option<&mut IdedExpr> {
+    let Expr::Call(call) = &mut step.expr else { return None };
+    match (call.func_name.as_str(), call.args.as_mut_slice()) {
+        (operators::CONDITIONAL, [_, then, _]) => kept(then),
+        (operators::ADD, [_, IdedExpr { expr: Expr::List(list), .. }]) => {
+            list.elements.first_mut().filter(|item| !matches!(item.expr, Expr::Ident(_)))
+        }
+        _ => None,
+    }
+}
+
+/// `@kept(item)`, which is the item or an error.
+fn counted(item: &mut IdedExpr) {
+    let args = vec![std::mem::take(item)];
+    item.expr = Expr::Call(CallExpr { func_name: name::KEPT.into(), target: None, args });
 }
 
 /// `@tick() ? part : false`, where a tick is true or an error.

@@ -4,6 +4,7 @@
 
 mod start;
 
+use super::made::Made;
 use super::*;
 use std::time::Instant;
 
@@ -264,6 +265,39 @@ fn a_loop_over_large_arguments_is_stopped() {
         assert!(began.elapsed() < PATIENCE * 20, "{when}: {:?}", began.elapsed());
     }
     check("args.l.all(x, x == 1)", r#"{"l":[1,1,1]}"#, Ok(true));
+}
+
+#[test]
+fn a_condition_that_makes_too_much_of_its_arguments_is_stopped() {
+    let (base, items) = ("x".repeat(100_000), vec!["\"\""; 1_000].join(","));
+    let arguments = format!(r#"{{"base":"{base}","paths":[{items}]}}"#);
+    for when in [
+        r#"args.paths.map(p, args.base + "/" + p).exists(q, q.startsWith("/files/ledger"))"#,
+        r#"args.paths.map(p, true, args.base + "/" + p).size() > 0"#,
+        "args.paths.map(p, string(args.base)).size() > 0",
+        "args.paths.map(p, args.paths).size() > 0",
+        "args.paths.map(p, [args.base]).size() > 0",
+        "args.paths.map(p, {\"a\": args.base}).size() > 0",
+        "args.paths.exists(p, args.base + args.base == p)",
+        "args.paths.exists(p, args.paths + args.paths == [p])",
+        "args.paths.map(p, args.base + p).size() > 0 || true",
+        "[args.base].map(x, x + x).map(x, x + x).map(x, x + x).map(x, x + x).map(x, x + x).map(x, x + x).size() > 0",
+    ] {
+        check(when, &arguments, Err(NoAnswer::Large));
+    }
+    // An ordinary number of ordinary paths, and every condition has all of it.
+    let items = vec!["\"ledger/2026/a.txt\""; 5_000].join(",");
+    let arguments = format!(r#"{{"base":"/files/of/somebody","paths":[{items}]}}"#);
+    let when = r#"args.paths.map(p, args.base + "/" + p).exists(q, q.startsWith("/files/ledger"))"#;
+    let condition = Condition::compile(when).unwrap();
+    let facts = Facts::new("os:alice", "pay", &arguments);
+    let context = facts.context();
+    let made = |size| Made::default().takes(size);
+    assert!(made(MADE) && !made(MADE + 1));
+    for _ in 0..2 {
+        let answer = condition.holds(&facts, &context);
+        assert!(matches!(answer, Ok(false) | Err(NoAnswer::Slow)), "{answer:?}");
+    }
 }
 
 #[test]

@@ -49,27 +49,73 @@ impl Difference {
         &self.0
     }
 
-    /// As many lines as an error has room for, and how much is left out.
+    /// As many lines as an error has room for, of a long one what surrounds its first change, and how much is left out.
     pub fn brief(&self) -> String {
-        let mut lines: Vec<String> = self.0.iter().take(LINES).map(|line| cut(line)).collect();
-        if self.0.len() > LINES {
-            lines.push(format!(
-                "… and {} lines more: `counterfoil plugin lock --check` shows them",
-                self.0.len() - LINES
-            ));
+        let mut whole = self.0.len() <= LINES;
+        let mut lines = Vec::new();
+        for (at, line) in self.0.iter().enumerate().take(LINES) {
+            let shown = cut(line, self.counterpart(at));
+            whole &= shown == *line;
+            lines.push(shown);
+        }
+        if !whole {
+            let left = self.0.len().saturating_sub(LINES);
+            let what = if left > 0 { format!("{left} lines more") } else { "more of these lines".to_owned() };
+            lines.push(format!("… and {what}: `counterfoil plugin lock --check` shows them"));
         }
         lines.join("\n")
     }
+
+    /// The line that stood where this one stands now, or the other way round.
+    fn counterpart(&self, at: usize) -> Option<&str> {
+        let sign =
+            |at: usize| self.0.get(at).and_then(|line| line.get(..MARK)).filter(|mark| [GONE, NEW].contains(mark));
+        let own = sign(at)?;
+        let first = |at: usize, of: &str| (0..at).rev().take_while(|at| sign(*at) == Some(of)).last().unwrap_or(at);
+        let start = first(at, own);
+        let other = if own == GONE {
+            let end = (at..).find(|at| sign(*at) != Some(GONE))?;
+            end + (at - start)
+        } else {
+            let gone = first(start, GONE);
+            gone + (at - start)
+        };
+        let is_one = if own == GONE {
+            (at..=other).skip_while(|at| sign(*at) == Some(GONE)).all(|at| sign(at) == Some(NEW))
+        } else {
+            other < start
+        };
+        self.0.get(other).filter(|_| is_one).map(String::as_str)
+    }
 }
 
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(WIDTH) {
-        Some((end, _)) => {
-            let (start, rest) = line.split_at(end);
-            format!("{start}… ({} more)", bytes(rest.len() as u64))
-        }
-        None => line.to_owned(),
+/// How the lines of a text begin that are gone, and those that are new.
+const GONE: &str = "  -";
+const NEW: &str = "  +";
+const MARK: usize = GONE.len();
+
+/// A line, cut to what an error has room for: around the first character that its counterpart has otherwise, or with its
+/// beginning and its end where it has none. How much is left out stands where it was.
+fn cut(line: &str, counterpart: Option<&str>) -> String {
+    /// What is shown before the first change, and at the end of a line that has no counterpart.
+    const BESIDE: usize = 40;
+    let at = |character: usize| line.char_indices().nth(character).map_or(line.len(), |(at, _)| at);
+    if at(WIDTH) == line.len() {
+        return line.to_owned();
     }
+    let size = |from: usize, to: usize| bytes(to.saturating_sub(from) as u64);
+    let piece = |from: usize, to: usize| line.get(from..to).unwrap_or_default();
+    let Some(other) = counterpart else {
+        let (end, tail) = (at(WIDTH - BESIDE), at(line.chars().count() - BESIDE));
+        return format!("{}… ({} left out) …{}", piece(0, end), size(end, tail), piece(tail, line.len()));
+    };
+    let same = line.chars().skip(MARK).zip(other.chars().skip(MARK)).take_while(|(one, other)| one == other).count();
+    // As far as the beginning shows it, that is what is read most easily.
+    let skipped = if same + BESIDE > WIDTH { same - BESIDE } else { 0 };
+    let (from, to) = (at(MARK + skipped), at(skipped + WIDTH));
+    let before = if skipped > 0 { format!("({} before) …", size(MARK, from)) } else { String::new() };
+    let after = if to < line.len() { format!("… ({} more)", size(to, line.len())) } else { String::new() };
+    format!("{}{before}{}{after}", piece(0, MARK), piece(from, to))
 }
 
 fn level(tool: &PinnedTool) -> String {
@@ -188,6 +234,37 @@ mod tests {
         assert!(difference.lines().len() > 200);
         let brief = difference.brief();
         assert_eq!(brief.lines().count(), LINES + 1);
-        assert!(brief.contains("more)") && brief.ends_with("shows them"), "{brief}");
+        assert!(
+            brief.contains("left out)") && brief.ends_with("lines more: `counterfoil plugin lock --check` shows them")
+        );
+    }
+
+    /// What an error shows of a description that became another.
+    fn shown(before: &str, after: &str) -> String {
+        let tool = |description| pinned('0', &[("t", Level::Safe, description)]);
+        Difference::between(&tool(before), &tool(after)).unwrap().brief()
+    }
+
+    #[test]
+    fn a_change_far_behind_in_a_line_is_visible_in_the_error_and_the_whole_can_be_asked_for() {
+        let (long, behind) = ("y".repeat(5000), "z".repeat(9000));
+        let line = |middle: &str| format!("{long}{middle}{behind}");
+        let command = "`counterfoil plugin lock --check` shows them";
+        let brief = shown(&line("asks first"), &line("never asks"));
+        assert!(brief.contains("asks first") && brief.contains("never asks") && brief.ends_with(command), "{brief}");
+        assert!(brief.contains("before) …y") && brief.contains("more)"), "{brief}");
+        assert!(brief.lines().all(|line| line.chars().count() < WIDTH + 60), "{brief}");
+        // What was put at the end, and what has more lines around it; each with its own counterpart.
+        let brief = shown(&long, &format!("{long} and tells nobody"));
+        assert!(brief.contains("and tells nobody") && brief.ends_with(command), "{brief}");
+        let brief = shown(&format!("{long}a\n{long}b\nend"), &format!("{long}c\n{long}d\nend"));
+        let ends: Vec<bool> = ["ya", "yb", "yc", "yd"].iter().map(|end| brief.contains(end)).collect();
+        assert_eq!(ends, [true; 4], "{brief}");
+        // What is new altogether shows its beginning and its end.
+        let brief = shown("end", &format!("begins{long}ends\nend"));
+        assert!(brief.contains("+begins") && brief.contains("yends") && brief.ends_with(command), "{brief}");
+        // What fits is shown whole, and then there is no more to ask for.
+        let brief = shown("short", "shorter");
+        assert!(brief.ends_with("  -short\n  +shorter"), "{brief}");
     }
 }

@@ -29,6 +29,7 @@ pub(crate) mod event;
 mod failing;
 mod file;
 mod findings;
+pub(crate) mod guarded;
 mod idle;
 pub(crate) mod in_force;
 pub mod line;
@@ -55,6 +56,7 @@ pub use verify::verify;
 pub use ways::{Astray, Moved, astray, moved};
 
 use crate::gate::Clock;
+use crate::plugin::reach::Protected;
 use crate::{Error, ErrorKind, private};
 use event::{Event, Row, Subject};
 use idle::LeftOut;
@@ -150,6 +152,12 @@ impl Audit {
     /// The folder of the files.
     pub fn dir(&self) -> &Path {
         &self.inner.options.dir
+    }
+
+    /// Names what of it no plug-in may reach.
+    pub(crate) fn protect(&self, protected: &mut Protected) {
+        let AuditOptions { dir, checkpoints, command, .. } = &self.inner.options;
+        guarded::protect(dir, checkpoints, command.as_ref(), protected);
     }
 
     /// Waits until every row is on the disk, its head written down and, where there is a command, given to it.

@@ -4,7 +4,7 @@ use super::check::{shown, size};
 use super::file::At;
 use super::units::Size;
 use super::{Dirs, Places, under};
-use crate::audit::{AuditOptions, CheckpointCommand, LEAST_FILE, MAX_FILE};
+use crate::audit::{AuditOptions, CheckpointCommand, LEAST_FILE, MAX_FILE, guarded};
 use crate::gate::SystemClock;
 use crate::plugin::reach::Protected;
 use crate::{Error, others, private};
@@ -100,23 +100,12 @@ fn command(words: &At<Vec<String>>, folder: &Path, places: &mut Places) -> Resul
         return Err(places.error(KEY, &format!("{} is no file: write the program's whole path", shown(&program))));
     }
     let command = CheckpointCommand { program, arguments: arguments.to_vec() };
-    for file in named(&command) {
+    for file in guarded::named(&command) {
         if let Some(what) = changeable(&file) {
             return Err(places.error(KEY, &what));
         }
     }
     Ok(command)
-}
-
-/// The files that a command names: its program, and each argument that is one's path, also behind a `=`. It is started where
-/// this program was.
-fn named(command: &CheckpointCommand) -> impl Iterator<Item = PathBuf> {
-    let parts = command.arguments.iter().flat_map(|word| {
-        let value = word.split_once('=').map(|(_, value)| value);
-        [Some(word.as_str()), value].into_iter().flatten()
-    });
-    let files = parts.map(PathBuf::from).filter(|path| path.is_file());
-    std::iter::once(command.program.clone()).chain(files)
 }
 
 /// Who else decides what a file of the command does.
@@ -131,13 +120,5 @@ fn changeable(file: &Path) -> Option<String> {
 
 /// What of it no plug-in may reach.
 pub(super) fn protect(config: &AuditConfig, protected: &mut Protected) {
-    protected.add("the audit", &config.dir);
-    for place in &config.checkpoints {
-        protected.add("the checkpoints of the audit", place);
-    }
-    if let Some(command) = &config.command {
-        for file in named(command) {
-            protected.add_readable("the command that keeps checkpoints", &file);
-        }
-    }
+    guarded::protect(&config.dir, &config.checkpoints, config.command.as_ref(), protected);
 }

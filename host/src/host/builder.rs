@@ -145,7 +145,7 @@ impl HostBuilder {
     /// [`ErrorKind::Config`]: a name of a tool or a plug-in that is taken twice, that people would take for another or that
     /// is none, a schema that is none or has the
     /// confirm parameter, a native tool that is incomplete or has a limit of zero, a directory that is granted inside another
-    /// that a plug-in may write, or that reaches a plug-in's file or compiled code. [`ErrorKind::Policy`]: a level that would
+    /// that a plug-in may write, or that reaches a plug-in's file, compiled code, or the audit with its checkpoints and their command. [`ErrorKind::Policy`]: a level that would
     /// lower, or for a tool that there is not, or a rule or a budget of that sort. [`ErrorKind::Gate`]: the gate failed.
     pub async fn build(self) -> Result<Host, Error> {
         let Self { gate, plugins, mut backends, natives, levels, policy: in_force, confirm_parameter, .. } = self;
@@ -157,7 +157,7 @@ impl HostBuilder {
                 confirm_parameter.escape_debug()
             )));
         }
-        grants::check_together(&plugins, gate.cache())?;
+        grants::check_together(&plugins, gate.cache(), audit.as_ref())?;
         let mut overrides = BTreeMap::new();
         for (tool, level) in levels {
             if overrides.insert(tool.clone(), level).is_some() {

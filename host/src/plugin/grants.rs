@@ -5,6 +5,7 @@ use super::opened::Opened;
 use super::options::{Access, DirGrant};
 use super::reach::{Among, Id, Protected, Way, id, nested};
 use super::{Plugin, Sandbox, special};
+use crate::audit::Audit;
 use crate::tool::Power;
 use crate::{Error, ErrorKind, others, text};
 use std::fs::File;
@@ -132,11 +133,18 @@ pub(super) fn out_of_reach(protected: &Protected, plugin: &str, grants: &[Grante
 }
 
 /// Refuses what the grants of several plug-ins make possible together: one that reaches another's file or the compiled
-/// code (the gate's is in `gate_cache`), and one that lies inside what another can write.
-pub(crate) fn check_together(plugins: &[Plugin], gate_cache: Option<&Path>) -> Result<(), Error> {
+/// code (the gate's is in `gate_cache`) or the audit, and one that lies inside what another can write.
+pub(crate) fn check_together(
+    plugins: &[Plugin],
+    gate_cache: Option<&Path>,
+    audit: Option<&Audit>,
+) -> Result<(), Error> {
     let mut protected = Protected::default();
     if let Some(cache) = gate_cache {
         protected.add("the cache of compiled code", cache);
+    }
+    if let Some(audit) = audit {
+        audit.protect(&mut protected);
     }
     for plugin in plugins {
         protect(&mut protected, &plugin.inner.sandbox, plugin.inner.source.as_deref());

@@ -1,8 +1,10 @@
 //! What may be granted, and that a call gets the directory that was granted and no other.
 
 use super::bench::{SANDBOX, bench, call, check_refused, gate, load, options};
+use counterfoil::audit::{Audit, AuditOptions, CheckpointCommand};
 use counterfoil::plugin::{Access, DirGrant, Plugin, PluginOptions, Sandbox, SandboxOptions};
 use counterfoil::{Error, ErrorKind, Host, Status};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 fn granted(name: &str, dir: &Path, access: Access) -> PluginOptions {
@@ -123,4 +125,34 @@ async fn a_grant_that_reaches_a_plug_in_file_or_compiled_code_is_refused() {
     let bytes = std::fs::read(&file).unwrap();
     let in_cache = granted("echo", &at("cache"), Access::ReadWrite);
     refused(Plugin::from_bytes(&sandbox, bytes, in_cache, "echo").await, &["compiled"]);
+}
+
+#[tokio::test]
+async fn a_grant_that_reaches_the_audit_its_checkpoints_or_their_command_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |path: &str| place.path().join(path);
+    for folder in ["app/data", "outside", "tools"] {
+        std::fs::create_dir_all(at(folder)).unwrap();
+    }
+    let program = at("tools/keep");
+    std::fs::copy("/bin/true", &program).unwrap();
+    let build = |dir: &str, access| {
+        let mut options = AuditOptions::new(at("app/audit"), at("outside/heads"));
+        options.command = Some(CheckpointCommand { program: program.clone(), arguments: Vec::new() });
+        let (audit, dir) = (Audit::open(options).unwrap(), at(dir));
+        // It is made with the first row; a grant can only be of what is there.
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(at("app/audit")).unwrap();
+        async move {
+            let prowl = load("prowl", granted("prowl", &dir, access)).await.unwrap();
+            Host::builder(gate()).audit(audit).plugin(prowl).build().await.map(drop)
+        }
+    };
+    for access in [Access::ReadOnly, Access::ReadWrite] {
+        refused(build("app", access).await, &["\"prowl\"", "the audit ("]);
+        refused(build("app/audit", access).await, &["the audit ("]);
+        refused(build("outside", access).await, &["the checkpoints of the audit"]);
+        build("app/data", access).await.unwrap();
+    }
+    refused(build("tools", Access::ReadWrite).await, &["the command that keeps checkpoints"]);
+    build("tools", Access::ReadOnly).await.unwrap();
 }

@@ -52,7 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     show("Five minutes later the token is no good any more.", &late);
 
     show("What is left.", &call(&host, "list_orders", json!({})).await?);
-    host.drain().await;
+    host.close().await;
     Ok(())
 }
 

@@ -62,7 +62,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let again = call(&host, "delete_file", &confirm).await?;
     show("Asked again, it answers the same and runs nothing.", &again);
     assert!(again.replayed && again.payload == ran.payload && !file.exists());
-    host.drain().await;
+    host.close().await;
     Ok(())
 }
 

@@ -27,6 +27,7 @@ pub use env::{Variable, VariableSource};
 pub use lock::{Difference, Lock, Pinned, PinnedTool};
 pub use places::Places;
 pub use tools::{Admitted, Raise};
+pub(crate) use units::length;
 
 use crate::plugin::PluginOptions;
 use crate::policy::{Budget, Rule};

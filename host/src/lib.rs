@@ -60,7 +60,12 @@
 //! started, and how far it came is the payload's `effect`.
 //!
 //! **Runs belong to the host.** A confirmed run goes on when its caller goes away, and its outcome is recorded. Before a
-//! program ends it awaits [`Host::drain`].
+//! program ends it awaits [`Host::close`], which waits for such runs and ends the audit, where there is one.
+//!
+//! **What the operator adds.** Rules on arguments raise or deny single calls and budgets bound how much there is of them
+//! ([`HostBuilder::rule`] with the feature `rules`, [`HostBuilder::budget`]); a plug-in that is not the one that was looked at is not loaded
+//! ([`PluginOptions::lock`](plugin::PluginOptions::lock)); an [`Audit`](audit::Audit) records every call, and none that needs
+//! a row runs without ([`HostBuilder::audit`]).
 //!
 //! **Time.** Give the gate a [`TestClock`](gate::TestClock) and expiry takes no waiting in tests.
 //!

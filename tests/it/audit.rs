@@ -91,6 +91,9 @@ fn what_the_program_did_is_recorded_verified_and_shown() {
     let me = written[0]["owner"].as_str().unwrap();
     assert_eq!(folder.run(&["audit", "show", "--owner", me]).out.lines().count(), 7);
     folder.run(&["audit", "show", "--level", "dangerous"]).gave(2, &["0 to 3"]);
+    // A minute and a month are told apart as they are in the configuration.
+    folder.run(&["audit", "show", "--since", "1M"]).gave(2, &["counts months or years"]);
+    assert_eq!(folder.run(&["audit", "show", "--since", "1h 30m"]).out.lines().count(), 7);
 
     // What the documentation says can be done by hand.
     let first = &files(&folder, DIR)[0];

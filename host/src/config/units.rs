@@ -51,7 +51,7 @@ impl<'de> Deserialize<'de> for Length {
 
 /// Whole numbers with their units, from the longest unit to the shortest, each once: what is left out or put in by mistake
 /// makes no other length of it.
-fn length(text: &str) -> Result<Duration, String> {
+pub(crate) fn length(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is no length of time: write for instance \"30s\", \"5m\" or \"1h 30m\"");
     let (mut millis, mut rest, mut units) = (Some(0_u64), text, UNITS.iter());
     loop {

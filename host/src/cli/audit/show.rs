@@ -4,7 +4,7 @@ use super::super::print::{json, line, note};
 use super::super::{Usage, exit};
 use crate::audit::line::Row;
 use crate::audit::{EVENTS, Filter, astray, search};
-use crate::config::AuditConfig;
+use crate::config::{self, AuditConfig};
 use crate::text::escape;
 use crate::{Level, Owner};
 use clap::builder::PossibleValuesParser;
@@ -87,8 +87,17 @@ fn level(text: &str) -> Result<Level, String> {
 
 fn when(text: &str) -> Result<SystemTime, String> {
     let no_time = || "no time: write for instance 2026-05-18T14:00:00Z, 2026-05-18, 30m or 2h".to_owned();
-    if let Ok(ago) = humantime::parse_duration(text) {
-        return SystemTime::now().checked_sub(ago).ok_or_else(no_time);
+    match config::length(text) {
+        Ok(ago) => return SystemTime::now().checked_sub(ago).ok_or_else(no_time),
+        // The length of a month is asked for, or of a nanosecond: that is said, and not that there is no such time.
+        Err(why)
+            if text.starts_with(|c: char| c.is_ascii_digit())
+                && text.ends_with(char::is_alphabetic)
+                && !text.contains('-') =>
+        {
+            return Err(why);
+        }
+        Err(_) => {}
     }
     let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
     humantime::parse_rfc3339_weak(&whole).map_err(|_| no_time())

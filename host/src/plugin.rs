@@ -38,11 +38,12 @@ mod instance;
 mod lacks;
 mod lanes;
 mod linked;
+mod listing;
 mod load;
 pub(crate) mod manifest;
 mod opened;
 mod options;
-#[cfg_attr(not(feature = "program"), expect(dead_code, reason = "what only a configuration knows"))]
+mod piece;
 pub(crate) mod reach;
 mod sandbox;
 mod slot;

@@ -24,6 +24,8 @@ use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 const TRANSFER: u64 = 16 << 20;
 /// Random bytes that a guest may ask for at once.
 const RANDOM: u64 = 1 << 20;
+/// Entries of the tables in which the host keeps which of a component's parts has which handle: more than any has that lives.
+const TABLED: usize = 100_000;
 /// Longest message of a progress report, in bytes.
 const REPORT: usize = 1024;
 /// Shortest time between two progress reports that are passed on.
@@ -135,6 +137,7 @@ impl Instance {
         let mut store = Store::new(pre.engine(), State::new(limits, given, power, opened)?);
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.output.saturating_add(TRANSFER) as usize);
+        store.set_max_component_handles(TABLED);
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
         let plugin = pre.instantiate_async(&mut store).await?;

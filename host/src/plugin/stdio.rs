@@ -1,5 +1,6 @@
 //! What a guest prints: kept up to a limit, never in the way of the protocol, and never fatal to the guest when full.
 
+use super::piece::PIECE;
 use super::veil::Veil;
 use crate::text;
 use std::pin::Pin;
@@ -9,9 +10,6 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
-
-/// Largest single write that is taken: WASI's usual piece.
-const PIECE: usize = 64 * 1024;
 
 /// What a plug-in prints is counted over this long.
 const MINUTE: Duration = Duration::from_secs(60);

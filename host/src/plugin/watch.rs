@@ -3,10 +3,15 @@
 //! Everything is delegated to wasmtime-wasi, whose directories know by themselves whether they are read-only. What is
 //! added: what is no file is not opened; a second lock on every function that changes something, closed until a permit is there (a component's start
 //! code runs before it), and a note that one was entered, which is what the host itself knows of a failed run's effect.
+//! Directories are listed here, in steps, and files written in pieces: wasmtime-wasi holds a whole directory, and all that a
+//! stream is handed.
 
 use super::instance::State;
+use super::listing::Listing;
 use super::opened::Opened;
+use super::piece::Piecewise;
 use super::special;
+use std::sync::Arc;
 use wasmtime::component::{HasData, Linker, Resource};
 use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
@@ -25,7 +30,7 @@ pub(super) struct Changes {
     pub(super) entered: bool,
 }
 
-/// Listings of directories that a call may hold at once: each is in the host's memory, whole.
+/// Listings of directories that a call may hold at once: of each a step is in the host's memory.
 const LISTINGS: usize = 16;
 
 /// What an instance has of the file system, beside what wasmtime-wasi keeps of it.
@@ -97,6 +102,12 @@ impl Watched<'_> {
         opened
     }
 
+    /// Puts a stream that takes no more than a piece at once in the place of this one.
+    fn piecewise(&mut self, stream: Resource<DynOutputStream>) -> FsResult<Resource<DynOutputStream>> {
+        let stream: DynOutputStream = Box::new(Piecewise(self.files.table.delete(stream)?));
+        Ok(self.files.table.push(stream)?)
+    }
+
     /// For functions that do one thing or nothing: takes the note back when nothing was done.
     fn leave<T>(&mut self, before: bool, result: FsResult<T>) -> FsResult<T> {
         if let Err(error) = &result
@@ -106,6 +117,16 @@ impl Watched<'_> {
         }
         result
     }
+}
+
+/// A listing under the name that the bindings have for it, where wasmtime-wasi's own would stand.
+fn named(listing: &Resource<Listing>) -> Resource<ReaddirIterator> {
+    Resource::new_own(listing.rep())
+}
+
+/// The listing of that name.
+fn listing(stream: &Resource<ReaddirIterator>) -> Resource<Listing> {
+    Resource::new_own(stream.rep())
 }
 
 /// Errors that the operating system gives before it changes anything.
@@ -204,9 +225,11 @@ impl HostDescriptor for Watched<'_> {
         if self.own.listings >= LISTINGS {
             return Err(ErrorCode::InsufficientMemory.into());
         }
-        let listing = self.files.read_directory(fd).await?;
+        let Descriptor::Dir(dir) = self.files.table.get(&fd)? else { return Err(ErrorCode::NotDirectory.into()) };
+        let listing = Listing::of(&Arc::clone(&dir.dir)).await?;
+        let listing = self.files.table.push(listing)?;
         self.own.listings += 1;
-        Ok(listing)
+        Ok(named(&listing))
     }
 
     async fn open_at(
@@ -239,13 +262,13 @@ impl HostDescriptor for Watched<'_> {
     // What is written to a stream is seen by nobody here: opening one counts.
     fn write_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
         let before = self.enter()?;
-        let result = self.files.write_via_stream(fd, offset);
+        let result = self.files.write_via_stream(fd, offset).and_then(|stream| self.piecewise(stream));
         self.leave(before, result)
     }
 
     fn append_via_stream(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DynOutputStream>> {
         let before = self.enter()?;
-        let result = self.files.append_via_stream(fd);
+        let result = self.files.append_via_stream(fd).and_then(|stream| self.piecewise(stream));
         self.leave(before, result)
     }
 
@@ -260,11 +283,21 @@ impl HostDescriptor for Watched<'_> {
 
 impl HostDirectoryEntryStream for Watched<'_> {
     async fn read_directory_entry(&mut self, stream: Resource<ReaddirIterator>) -> FsResult<Option<DirectoryEntry>> {
-        self.files.read_directory_entry(stream).await
+        let stream = listing(&stream);
+        loop {
+            let listing = self.files.table.get_mut(&stream)?;
+            if let Some(entry) = listing.pop() {
+                return entry.map(Some).map_err(Into::into);
+            }
+            let Some(rest) = listing.rest() else { return Ok(None) };
+            let step = rest.read().await;
+            self.files.table.get_mut(&stream)?.goes_on(step);
+        }
     }
 
     fn drop(&mut self, stream: Resource<ReaddirIterator>) -> wasmtime::Result<()> {
         self.own.listings = self.own.listings.saturating_sub(1);
-        HostDirectoryEntryStream::drop(&mut self.files, stream)
+        self.files.table.delete(listing(&stream))?;
+        Ok(())
     }
 }

@@ -40,7 +40,17 @@ pub const CASES: &[Case] = &[
                 ("/error", " after 16;"),
             ],
         )],
-        "Its own error: sixteen listings at once, since each is in the host's memory.",
+        "Its own error: sixteen listings at once, since a part of each is in the host's memory.",
+    ),
+    Case::answers(
+        "large_directory",
+        &[call_it(Ok, &[("/message", "the host had few")])],
+        "`ok`: a directory is read as far as its listing is asked for, some thousand names at a time.",
+    ),
+    Case::answers(
+        "write_at_once",
+        &[call_it(Failed, &[("/reason", "trapped")])],
+        "`failed`, `trapped`: a stream takes 64 KiB at once, and nothing was written.",
     ),
     Case::answers("big_outcome", &[call_it(Failed, TOO_MUCH)], "`failed`, `output_limit`: `output`, 8 MiB."),
     Case::answers("big_message", &[call_it(Failed, TOO_MUCH)], "`failed`, `output_limit`."),

@@ -6,6 +6,7 @@ use super::denials::{Denials, Denied};
 use super::network::{LookUps, Network, Stream};
 use super::{Reach, Target, Web, Why, is_reading};
 use crate::plugin::options::Limits;
+use crate::plugin::piece::PIECE;
 use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, Request, Response, Uri};
 use http_body::Body as _;
@@ -134,6 +135,11 @@ impl WasiHttpHooks for Traffic {
     fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
         static FORBIDDEN: LazyLock<ForbiddenHeaderFilter> = LazyLock::new(|| Arc::new(is_forbidden));
         Arc::clone(&FORBIDDEN)
+    }
+
+    // A body that is not sent yet is held: two pieces of it.
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        PIECE
     }
 
     // Every other scheme is denied like every other host.

@@ -7,6 +7,7 @@ mod declared;
 mod granted;
 mod limits;
 mod made;
+pub mod pace;
 mod page;
 mod reach;
 mod room;

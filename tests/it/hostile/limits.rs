@@ -1,6 +1,6 @@
 //! Limits, where it matters how soon: at a deadline, when a caller goes away, when one owner asks for everything.
 
-use super::case::TIME;
+use super::pace;
 use crate::plugin::bench::{SANDBOX, call, confirmed, gate, load, options};
 use counterfoil::plugin::{Access, DirGrant, Limits, Plugin};
 use counterfoil::{Host, Incoming, Owner, Status};
@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// How much later than its deadline a call may be stopped.
 const LATE: Duration = Duration::from_millis(100);
+/// The deadline of the calls that are measured: it comes often, and how late they are does not depend on it.
+const DEADLINE: Duration = Duration::from_millis(150);
 
 async fn hostile(name: &str, limits: Limits, data: Option<&std::path::Path>) -> Host {
     let mut options = options("hostile");
@@ -38,21 +40,21 @@ async fn a_runaway_call_is_stopped_within_100_ms_of_its_deadline() {
         "print_endlessly",
         "report_endlessly",
     ] {
-        let limits = Limits { preview: TIME, execute: TIME, ..Limits::default() };
+        let limits = Limits { preview: DEADLINE, execute: DEADLINE, ..Limits::default() };
         let host = hostile(name, limits, Some(data.path())).await;
-        // Other tests run beside this one: the best of a few is what the host is able to.
-        let mut best = Duration::MAX;
-        for _ in 0..5 {
-            let start = Instant::now();
-            let (status, payload) = call(&host, "bad", "{}").await;
-            let took = start.elapsed();
-            assert!(matches!(status, Status::Failed | Status::Rejected) && took >= TIME, "{name}: {took:?} {payload}");
-            best = best.min(took - TIME);
-            if best < LATE {
-                break;
+        pace::comes(name, 80, async || {
+            let mut late = Vec::new();
+            for _ in 0..5 {
+                let start = Instant::now();
+                let (status, payload) = call(&host, "bad", "{}").await;
+                let took = start.elapsed();
+                assert!(matches!(status, Status::Failed | Status::Rejected), "{name}: {payload}");
+                assert!(took >= DEADLINE, "{name}: {took:?} {payload}");
+                late.push(took - DEADLINE);
             }
-        }
-        assert!(best < LATE, "{name}: {best:?} late at best");
+            (late, LATE)
+        })
+        .await;
     }
 }
 

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const ALONE: usize = 15;
 /// How much later than its deadline a case may end that is held to its time: how late a call is stopped is measured by a test of
 /// its own, often enough to tell it from a machine that is busy elsewhere.
-const LATE: Duration = Duration::from_millis(600);
+const LATE: Duration = Duration::from_secs(2);
 
 pub struct Case {
     pub name: &'static str,
@@ -299,7 +299,7 @@ async fn meanwhile<T>(case: &Case, host: &Host, alone: Duration, something: impl
     let times = asking.await.unwrap_or_else(|e| panic!("{}: beside it: {e}", case.name));
     assert!(took < TIME || times.len() > 2, "{}: {} answers in {took:?}", case.name, times.len());
     // Of a few, one that met something else would be too many.
-    for (hundredths, limit) in [(50, pace::beside(alone)), (90, pace::beside(alone) * 3)] {
+    for (hundredths, limit) in [(50, pace::beside(alone)), (90, pace::beside(alone) * 5)] {
         if times.len() >= 10 {
             let most = pace::within(times.clone(), hundredths);
             assert!(most < limit, "{}: {most:?} for {hundredths} of a hundred beside it, alone {alone:?}", case.name);

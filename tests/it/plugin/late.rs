@@ -70,8 +70,9 @@ async fn other(data: &Path) -> Host {
 /// Whoever wants to write waits as long as the old call goes on, in this server and in others; whoever only looks does not.
 async fn is_waited_for(slow: &Bench, lease: Lease) {
     let other = other(slow.data.path()).await;
-    for host in [&slow.host, &other] {
-        check_refused(call(host, "slow", "{}").await, Status::Rejected, "unavailable", "is busy: try again later");
+    let told = [(&slow.host, "is busy: try again later"), (&other, "was still locked by another process or plug-in")];
+    for (host, what) in told {
+        check_refused(call(host, "slow", "{}").await, Status::Rejected, "unavailable", what);
         assert_eq!(call(host, "look", "{}").await.0, Status::Ok);
     }
     lease.given_up();

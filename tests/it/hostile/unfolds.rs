@@ -227,7 +227,7 @@ fn no_verb_and_no_reload_puts_together_what_doubles() {
     folder.run(&["plugin", "inspect", "echo.wasm"]).gave(2, &[says]);
     folder.run(&["plugin", "lock"]).gave(2, &[says]);
     hang_up(&session);
-    said(&mut messages, "is not the one that was locked");
+    said(&mut messages, "it is not the file that was locked");
     session.send(&echo(3));
     assert_eq!(session.answer(3)["result"]["isError"], false);
     session.end();

@@ -14,9 +14,6 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// One in so many cases of the whole is a component: each has to be compiled.
-const SHARE: usize = 10;
-
 /// The sections of a component, each with its head: what stands behind the first eight bytes.
 fn sections(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
@@ -119,7 +116,7 @@ async fn a_mutated_component_is_refused_or_contained() {
     let before = whole(granted.path());
     let (mut loaded, mut refused) = (0, 0);
     let seed = super::seed();
-    for case in cases(SHARE) {
+    for case in cases() {
         let mut dice = Dice::new(seed, case);
         let original = dice.one(&originals);
         let bytes = mutated(original, &mut dice);

@@ -20,9 +20,25 @@ use std::time::Duration;
 /// One page of memory, which is the least that a component can have.
 const LEAST_MEMORY: u64 = 64 << 10;
 
-/// Reads and checks the text in `places`.
-pub(super) fn config(mut places: Places, lock: Lock, user: &Dirs) -> Result<Config, Error> {
-    shape::check::<File>(&places)?;
+/// Reads and checks the text in `places`. Whether everything in it is of the right kind is looked at beside that, which is as
+/// much work as all the rest, and what is wrong with that is told first.
+pub(super) fn config(places: Places, lock: Lock, user: &Dirs) -> Result<Config, Error> {
+    let written = places.clone();
+    let shape = || shape::check::<File>(&written);
+    let (shape, config) = std::thread::scope(|scope| {
+        let beside = std::thread::Builder::new().spawn_scoped(scope, shape);
+        let config = meant(places, lock, user);
+        let shape = match beside.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(shape)) => shape,
+            // No thread, or a panic in it: here it is the caller's.
+            Ok(Err(_)) | Err(_) => shape(),
+        };
+        (shape, config)
+    });
+    shape.and(config)
+}
+
+fn meant(mut places: Places, lock: Lock, user: &Dirs) -> Result<Config, Error> {
     let file: File = toml::from_str(places.text()).map_err(|e| {
         let message = advise(e.message());
         e.span().map_or_else(|| places.error_in_file(&message), |span| places.error_unread(span, &message))
